@@ -1,0 +1,73 @@
+"""The continuous side: domains, kernels, operators, constraint sets and equations.
+
+Nothing in this package knows a grid, a step size or a file.  It states the integro-differential
+equation of Tai, Liu, Li and Chan, *A Mathematical Explanation of Transformers* (arXiv 2510.03989),
+
+    u_t = A(u; t) + sum_j (W_j u + b_j) - dI_{S1}(u) - dI_{S2}(u),    u(., ., 0) = f,
+
+for a state u(x, y, t): x is the token position, y the feature coordinate, t the depth.
+"""
+
+#: The distribution this package belongs to; the other packages refuse a foreign namesake.
+DISTRIBUTION = "transformer-continuum"
+
+from continuum.constraints import Compatibility, MomentSet, NonnegativeCone, compatible
+from continuum.description import describe
+from continuum.domains import Domain, token_axis
+from continuum.equations import Equation, paper_equation, prenorm_flow, residual_flow
+from continuum.kernels import (
+    AnalyticField,
+    AnalyticKernel,
+    CellField,
+    CellKernel,
+    Field,
+    Kernel,
+    SeparableKernel,
+)
+from continuum.operators import (
+    Affine,
+    Composition,
+    IntegralAttention,
+    LinearIntegral,
+    Normalisation,
+    Operator,
+    Pointwise,
+    Projection,
+    Sum,
+)
+from continuum.structure import Apply, Average, Flow, Sequence
+
+__all__ = [
+    "DISTRIBUTION",
+    "Affine",
+    "AnalyticField",
+    "AnalyticKernel",
+    "Apply",
+    "Average",
+    "CellField",
+    "CellKernel",
+    "Compatibility",
+    "Composition",
+    "Domain",
+    "Equation",
+    "Field",
+    "Flow",
+    "IntegralAttention",
+    "Kernel",
+    "LinearIntegral",
+    "MomentSet",
+    "NonnegativeCone",
+    "Normalisation",
+    "Operator",
+    "Pointwise",
+    "Projection",
+    "SeparableKernel",
+    "Sequence",
+    "Sum",
+    "compatible",
+    "describe",
+    "paper_equation",
+    "prenorm_flow",
+    "residual_flow",
+    "token_axis",
+]

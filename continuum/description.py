@@ -1,0 +1,245 @@
+"""Equations in readable mathematics."""
+
+from functools import singledispatch
+
+from continuum.constraints import MomentSet, NonnegativeCone, compatible
+from continuum.equations import Equation
+from continuum.kernels import Field, Kernel
+from continuum.kernels.cells import CellField, CellKernel
+from continuum.kernels.separable import SeparableKernel
+from continuum.operators import (
+    Affine,
+    Composition,
+    IntegralAttention,
+    LinearIntegral,
+    Normalisation,
+    Operator,
+    Pointwise,
+    Projection,
+    Sum,
+)
+from continuum.structure import Apply, Average, Flow, Structure, walk
+
+
+def describe(equation: Equation) -> str:
+    """The equation, its terms and one time step, as lines of text.
+
+    Args:
+        equation: any equation.
+
+    Returns:
+        Several lines: domains, the evolution equation, each term with its kernels, the splitting
+        step, and remarks on well-posedness where they apply.
+    """
+    lines = [
+        f"equation {equation.name!r}",
+        f"  domains    {equation.tokens}, {equation.features}, t in [0, {equation.horizon:g}]",
+        f"  evolution  {_evolution(equation)}",
+    ]
+    if equation.observed is not None:
+        lines.append(f"  state      u = {formula(equation.observed, 'z')}, z is advanced")
+    lines.append("  terms")
+    width = max(len(name) for name in equation.terms)
+    for name, operator in equation.terms.items():
+        first, *rest = definition(operator)
+        lines.append(f"    {name:<{width}}  {first}")
+        lines.extend(f"    {'':<{width}}  {line}" for line in rest)
+    lines.append("  one step of length dt")
+    lines.extend(f"    {line}" for line in _steps(equation.structure, "u", 1.0))
+    lines.extend(f"  note       {remark}" for remark in _remarks(equation))
+    return "\n".join(lines)
+
+
+@singledispatch
+def formula(operator: Operator, argument: str) -> str:
+    """The operator applied to ``argument``, in one short expression."""
+    raise TypeError(f"no formula is registered for {type(operator).__name__}")
+
+
+@formula.register
+def _(operator: LinearIntegral, argument: str) -> str:
+    shift = "" if operator.identity == 0.0 else f" {operator.identity:+g} E {argument}"
+    bias = "" if operator.bias is None else " + b"
+    return f"int k(xi, y, t) {argument}(x, xi) dxi{shift}{bias}"
+
+
+@formula.register
+def _(operator: IntegralAttention, argument: str) -> str:
+    del operator
+    return f"A({argument})"
+
+
+@formula.register
+def _(operator: Affine, argument: str) -> str:
+    factor = "gamma" if operator.identity == 0.0 else f"(gamma {operator.identity:+g})"
+    return f"{factor}(y, t) {argument} + beta(y, t)"
+
+
+@formula.register
+def _(operator: Projection, argument: str) -> str:
+    return f"P_{_set_name(operator.constraint)}({argument})"
+
+
+@formula.register
+def _(operator: Normalisation, argument: str) -> str:
+    del operator
+    return f"N({argument})"
+
+
+@formula.register
+def _(operator: Pointwise, argument: str) -> str:
+    return f"{operator.name}({argument})"
+
+
+@formula.register
+def _(operator: Sum, argument: str) -> str:
+    return " + ".join(formula(term, argument) for term in operator.terms)
+
+
+@formula.register
+def _(operator: Composition, argument: str) -> str:
+    for stage in operator.stages:
+        inner = formula(stage, argument)
+        argument = inner if stage is operator.stages[-1] else f"[{inner}]"
+    return argument
+
+
+@singledispatch
+def definition(operator: Operator) -> list[str]:
+    """Lines that define the operator: formula first, then kernels and data."""
+    return [formula(operator, "u")]
+
+
+@definition.register
+def _(operator: LinearIntegral) -> list[str]:
+    kinds = [f"k: {_kind(operator.kernel)} on {operator.source} x ({operator.target})"]
+    if operator.bias is not None:
+        kinds.append(f"b: {_kind(operator.bias)}")
+    if operator.identity != 0.0:
+        kinds.append("E: inclusion of the source into the target domain")
+    return [f"W u + b = {formula(operator, 'u')}", "; ".join(kinds)]
+
+
+@definition.register
+def _(operator: IntegralAttention) -> list[str]:
+    heads = operator.query.target
+    return [
+        "A(u)(x, y) = int_{Omega_h x Omega_eta} W^O int_{Omega_x} gamma(x, x~) V(x~) dmu(x~) + b^O",
+        "gamma = exp s / int exp s dmu(x'), s(x, x~) = c int Q(x) K(x~) deta, "
+        f"c = {1.0 / operator.divisor:.6g}",
+        f"heads x features of a head: {heads}; Q, K, V: {_kind(operator.query.kernel)}",
+    ]
+
+
+@definition.register
+def _(operator: Projection) -> list[str]:
+    constraint = operator.constraint
+    if isinstance(constraint, MomentSet):
+        return [
+            f"P_S1(u) = {constraint.deviation:g} (u - alpha) / sqrt(beta) + {constraint.mean:g}, "
+            "alpha, beta mean and variance over y",
+            f"S1 = {{mean u = {constraint.mean:g}, mean (u - {constraint.mean:g})^2 = "
+            f"{constraint.deviation:g}^2}}",
+        ]
+    return ["P_S2(u) = max(u, 0)", "S2 = {u >= 0}"]
+
+
+@definition.register
+def _(operator: Normalisation) -> list[str]:
+    scale = "" if operator.gamma is None else "gamma(y, t) "
+    shift = "" if operator.shift is None else " + shift(y, t)"
+    affine = [] if operator.gamma is None else ["an affine map after it: not a projection"]
+    return [f"N(u) = {scale}(u - alpha) / sqrt(beta + {operator.eps:g}){shift}", *affine]
+
+
+@definition.register
+def _(operator: Composition) -> list[str]:
+    lines = [formula(operator, "u")]
+    return lines + [line for stage in operator.stages for line in _nested(stage)]
+
+
+@definition.register
+def _(operator: Sum) -> list[str]:
+    return [formula(operator, "u")] + [line for term in operator.terms for line in _nested(term)]
+
+
+def _nested(operator: Operator) -> list[str]:
+    return [f"  {line}" for line in definition(operator)]
+
+
+def _kind(function: Kernel | Field) -> str:
+    """A few words on what sort of function a kernel or field is."""
+    if isinstance(function, CellKernel | CellField):
+        cells = " x ".join(str(size) for size in function.values.shape[1:])
+        depth = function.values.shape[0]
+        return f"constant on {cells} cells" + (f", {depth} in t" if depth > 1 else "")
+    if isinstance(function, SeparableKernel):
+        return f"separable, rank {len(function.left)}"
+    return "analytic" + (" in t" if function.time_dependent else ", constant in t")
+
+
+def _set_name(constraint: MomentSet | NonnegativeCone) -> str:
+    if isinstance(constraint, NonnegativeCone):
+        return "S2"
+    return f"S1({constraint.mean:g},{constraint.deviation:g})"
+
+
+def _evolution(equation: Equation) -> str:
+    """The right-hand side that the structure splits, gathered from its flows and projections."""
+    variable = "u" if equation.observed is None else "z"
+    flows, sets = [], {}
+    for node in walk(equation.structure):
+        if isinstance(node, Flow):
+            flows.extend(_tendency(equation, name, variable) for name in node.terms)
+        elif isinstance(node, Apply):
+            operator = equation.terms[node.term]
+            if isinstance(operator, Projection):
+                sets[f"- dI_{_set_name(operator.constraint)}({variable})"] = None
+            else:
+                sets[f"[{node.term}: {formula(operator, variable)}]"] = None
+    return " ".join([f"{variable}_t = {' + '.join(flows)}", *sets]) + f",  {variable}(., ., 0) = f"
+
+
+def _tendency(equation: Equation, name: str, variable: str) -> str:
+    operator = equation.terms[name]
+    if isinstance(operator, IntegralAttention):
+        return f"A({variable})"
+    if isinstance(operator, LinearIntegral):
+        index = name.rpartition("_")[2]
+        return f"(W_{index} {variable} + b_{index})"
+    return formula(operator, variable)
+
+
+def _steps(node: Structure, variable: str, rate: float) -> list[str]:
+    dt = "dt" if rate == 1.0 else f"{rate:g} dt"
+    if isinstance(node, Flow):
+        return [f"{variable} <- {variable} + {dt} ({' + '.join(node.terms)})({variable})"]
+    if isinstance(node, Apply):
+        return [f"{variable} <- {node.term}({variable})"]
+    if isinstance(node, Average):
+        inner = [f"  {line}" for line in _steps(node.branch, "v", rate * node.rate)]
+        return [
+            f"v = {variable}",
+            *inner,
+            f"{variable} <- {1.0 - node.omega:g} {variable} + {node.omega:g} v",
+        ]
+    return [line for child in node.children for line in _steps(child, variable, rate)]
+
+
+def _remarks(equation: Equation) -> list[str]:
+    projections = [t for t in equation.terms.values() if isinstance(t, Projection)]
+    moments = [p.constraint for p in projections if isinstance(p.constraint, MomentSet)]
+    cones = [p.constraint for p in projections if isinstance(p.constraint, NonnegativeCone)]
+    remarks = []
+    if moments and cones:
+        verdict = compatible(moments[0], cones[0])
+        if not verdict:
+            remarks.append(f"as dt -> 0: {verdict.reason}")
+    averages = [node for node in walk(equation.structure) if isinstance(node, Average)]
+    remarks.extend(
+        f"as dt -> 0 the branch of the relaxation enters at rate {node.limit_rate:g} "
+        "(the literal step of the paper)"
+        for node in averages
+        if node.limit_rate != 1.0
+    )
+    return remarks

@@ -1,0 +1,20 @@
+"""The operators on u(x, .) that the equation's terms are made of."""
+
+from continuum.operators.affine import Affine
+from continuum.operators.algebra import Composition, Sum
+from continuum.operators.attention import IntegralAttention
+from continuum.operators.base import Operator
+from continuum.operators.linear import LinearIntegral
+from continuum.operators.maps import Normalisation, Pointwise, Projection
+
+__all__ = [
+    "Affine",
+    "Composition",
+    "IntegralAttention",
+    "LinearIntegral",
+    "Normalisation",
+    "Operator",
+    "Pointwise",
+    "Projection",
+    "Sum",
+]
