@@ -1,0 +1,46 @@
+"""Looking at live torch modules without importing torch."""
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from discretize.precision import require_precision
+
+
+def torch_module() -> Any:
+    """The torch module if the program has imported it (whoever holds a model has), else None."""
+    return sys.modules.get("torch")
+
+
+def state_arrays(module: Any) -> dict[str, np.ndarray]:
+    """The tensors of a module's state dict as NumPy arrays that share no memory with it.
+
+    Raises:
+        ValueError: for a dtype NumPy does not have, such as bfloat16.
+    """
+    torch = torch_module()
+    arrays = {}
+    for name, tensor in module.state_dict().items():
+        if tensor.is_floating_point() and tensor.dtype not in (torch.float32, torch.float64):
+            raise ValueError(
+                f"{name}: expected float32 or float64 weights, got {tensor.dtype}; convert the "
+                "model first, with model.float() or model.double()"
+            )
+        arrays[name] = tensor.detach().cpu().numpy().copy()
+    return arrays
+
+
+def cast(arrays: dict[str, np.ndarray], dtype: str | None) -> dict[str, np.ndarray]:
+    """The floating arrays in ``dtype``, checked against jax's precision."""
+    if dtype is not None:
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f"dtype: expected 'float32' or 'float64', got {dtype!r}")
+        arrays = {
+            name: value.astype(dtype) if np.issubdtype(value.dtype, np.floating) else value
+            for name, value in arrays.items()
+        }
+    for name, value in arrays.items():
+        if np.issubdtype(value.dtype, np.floating):
+            require_precision(value.dtype, f"the tensor {name!r}")
+    return arrays

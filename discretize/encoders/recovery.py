@@ -1,0 +1,46 @@
+"""The one entry point from a discrete encoder to its equation."""
+
+from pathlib import Path
+from typing import Any
+
+from discretize.encoders.recovered import Recovered
+from discretize.encoders.registry import FAMILIES
+from discretize.tensors import refuse_pickle
+
+
+def recover(model: Any, *, equation: str = "split", dtype: str | None = None) -> Recovered:
+    """Read the equation that a Transformer encoder discretises off the encoder.
+
+    Args:
+        model: a live module (``torch.nn.TransformerEncoder``, ``TransformerEncoderLayer``, a
+            Hugging Face ``BertModel``), or a local directory with ``config.json`` and
+            ``model.safetensors``.  Dropout is ignored: the encoder in evaluation mode is meant.
+        equation: ``"split"``, the paper's equation with its M = 4 + J substeps, or ``"residual"``,
+            the residual flow.  For pre-norm encoders both have the same right-hand side
+            u_t = A(N u) + F(N u); ``"split"`` writes the second substep as a relaxation at rate 2.
+        dtype: ``"float32"`` or ``"float64"`` to convert the weights; by default as stored.
+
+    Returns:
+        The problem on the unit grid, with what stands around it.  One time step of
+        ``solvers.solve`` with the default settings is one layer.
+
+    Raises:
+        ValueError: for a model whose weights are damaged, incomplete, not finite or not in accord
+            with its configuration, for a float64 model with x64 off, or for another equation.
+        TypeError: for a model that is not covered; the message says what is missing.
+        FileNotFoundError: for a directory without the two files.
+    """
+    if isinstance(model, str | Path):
+        refuse_pickle(Path(model))
+    for accepts, read in FAMILIES:
+        if accepts(model):
+            return read(model, equation, dtype)
+    raise TypeError(
+        f"recover: {_describe(model)} is not covered; expected a torch.nn.TransformerEncoder, a "
+        "torch.nn.TransformerEncoderLayer, a transformers BertModel, or a directory with the "
+        "config.json and model.safetensors of a BERT"
+    )
+
+
+def _describe(model: Any) -> str:
+    return f"a {type(model).__module__}.{type(model).__qualname__}"

@@ -1,0 +1,201 @@
+"""Uniform grids: nodes, weights, integrals and samples."""
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+
+from continuum.domains import Domain, interval
+from discretize.quadrature import MIDPOINT, Rule
+
+
+@dataclasses.dataclass(frozen=True)
+class UniformGrid:
+    """A tensor-product grid of equal cells on a box, with a quadrature rule.
+
+    Grids of any dimension are flat in arrays: node (i, j) of an (m, n) grid is index i n + j.
+    The nodes of the midpoint rule are cell centres; no end point counts.
+
+    Args:
+        domain: a bounded box.
+        cells: the number of cells along each coordinate (a bare number for an interval).
+        rule: the quadrature rule, along every coordinate.
+
+    Raises:
+        ValueError: for an unbounded domain, or counts that are not positive, or not one for each
+            coordinate.
+    """
+
+    domain: Domain
+    cells: tuple[int, ...]
+    rule: Rule = MIDPOINT
+
+    def __post_init__(self) -> None:
+        """Accept a bare number and check."""
+        if isinstance(self.cells, int):
+            object.__setattr__(self, "cells", (self.cells,))
+        if not math.isfinite(self.domain.measure):
+            raise ValueError(f"UniformGrid: expected a bounded domain, got {self.domain}")
+        if len(self.cells) != self.domain.dimension or any(n < 1 for n in self.cells):
+            raise ValueError(
+                f"UniformGrid: expected {self.domain.dimension} positive cell counts for "
+                f"{self.domain}, got {self.cells}"
+            )
+
+    @property
+    def spacing(self) -> tuple[float, ...]:
+        """h, the edge lengths of a cell."""
+        return tuple(e / n for e, n in zip(self.domain.extents, self.cells, strict=True))
+
+    @functools.cached_property
+    def axes(self) -> tuple[np.ndarray, ...]:
+        """The node coordinates along each axis, float64."""
+        return tuple(
+            low + h * self.rule.nodes(n)
+            for low, h, n in zip(self.domain.lower, self.spacing, self.cells, strict=True)
+        )
+
+    @functools.cached_property
+    def nodes(self) -> np.ndarray:
+        """All nodes: shape (size,) in one dimension, (size, dimension) otherwise."""
+        if len(self.axes) == 1:
+            return self.axes[0]
+        mesh = np.meshgrid(*self.axes, indexing="ij")
+        return np.stack([m.reshape(-1) for m in mesh], axis=-1)
+
+    @functools.cached_property
+    def weights(self) -> np.ndarray:
+        """The quadrature weights, shape (size,); they sum to |Omega|."""
+        along = [h * self.rule.weights(n) for h, n in zip(self.spacing, self.cells, strict=True)]
+        return functools.reduce(np.multiply.outer, along).reshape(-1)
+
+    @property
+    def size(self) -> int:
+        """The number of nodes."""
+        return len(self.weights)
+
+    @property
+    def equal_weights(self) -> bool:
+        """Whether every node weighs the same, so that weights cancel in means."""
+        return bool(np.all(self.weights == self.weights[0]))
+
+    def mean(self, values: Array) -> Array:
+        """(1 / |Omega|) int v over the last axis, which stays with length one."""
+        if self.equal_weights:
+            return jnp.mean(values, axis=-1, keepdims=True)
+        weights = jnp.asarray(self.weights / self.weights.sum(), values.dtype)
+        return jnp.sum(values * weights, axis=-1, keepdims=True)
+
+    def integrate(self, values: Array) -> Array:
+        """Int v over the last axis: values (..., size) -> (...)."""
+        return jnp.sum(values * jnp.asarray(self.weights, values.dtype), axis=-1)
+
+    def sample(self, function: Callable[..., Array]) -> Array:
+        """The values of ``function`` at the nodes, shape (size,)."""
+        return jnp.broadcast_to(jnp.asarray(function(self.nodes)), (self.size,))
+
+    def refine(self, factor: int) -> "UniformGrid":
+        """The grid with every cell cut into ``factor`` along each coordinate."""
+        return UniformGrid(self.domain, tuple(n * factor for n in self.cells), self.rule)
+
+    def of(self, tokens: int) -> "UniformGrid":
+        """This grid, once the number of tokens is known to be its size.
+
+        Raises:
+            ValueError: if the state has another number of tokens.
+        """
+        if tokens != self.size:
+            raise ValueError(
+                f"expected a state with {self.size} tokens, the nodes of the grid on "
+                f"{self.domain}, got {tokens}"
+            )
+        return self
+
+
+@dataclasses.dataclass(frozen=True)
+class TokenGrid:
+    """The grid of a token axis [0, N] whose extent the data decide.
+
+    Args:
+        refinement: nodes per unit cell; token i of the sequence is the cell [i, i + 1].
+        symbol: the name of the domain in print.
+        rule: the quadrature rule.
+    """
+
+    refinement: int = 1
+    symbol: str = "Omega_x"
+    rule: Rule = MIDPOINT
+
+    def __post_init__(self) -> None:
+        """Check the refinement."""
+        if self.refinement < 1:
+            raise ValueError(f"TokenGrid: expected refinement >= 1, got {self.refinement}")
+
+    def refine(self, factor: int) -> "TokenGrid":
+        """The grid with every cell cut into ``factor``."""
+        return dataclasses.replace(self, refinement=self.refinement * factor)
+
+    def of(self, tokens: int) -> UniformGrid:
+        """The grid of a state with ``tokens`` nodes on the token axis.
+
+        Raises:
+            ValueError: if that is not a whole number of cells.
+        """
+        if tokens < 1 or tokens % self.refinement:
+            raise ValueError(
+                f"expected a positive multiple of {self.refinement} tokens (nodes per unit cell of "
+                f"{self.symbol}), got {tokens}"
+            )
+        return UniformGrid(interval(tokens // self.refinement, self.symbol), (tokens,), self.rule)
+
+
+@dataclasses.dataclass(frozen=True)
+class Grid:
+    """The grids of both coordinates of u(x, y, t).
+
+    Args:
+        tokens: the grid of Omega_x.
+        features: the grid of Omega_y.
+        head_cells: cells along the head coordinate; by default one per unit of Omega_h.
+    """
+
+    tokens: UniformGrid | TokenGrid
+    features: UniformGrid
+    head_cells: int | None = None
+
+    def refine(self, tokens: int = 1, features: int = 1) -> "Grid":
+        """Cut cells in x into ``tokens`` and cells in y into ``features`` parts."""
+        return dataclasses.replace(
+            self, tokens=self.tokens.refine(tokens), features=self.features.refine(features)
+        )
+
+    def auxiliary(self, domain: Domain) -> UniformGrid:
+        """The grid of another feature-like domain, at the spacing of Omega_y.
+
+        A domain of dimension two is Omega_h x Omega_eta: unit cells (or ``head_cells``) along the
+        first coordinate.
+
+        Raises:
+            ValueError: if the domain is not a whole number of cells long.
+        """
+        if domain == self.features.domain:
+            return self.features
+        step = self.features.spacing[0]
+        counts = [_count(domain, length, step) for length in domain.extents]
+        if domain.dimension == 2:
+            counts[0] = self.head_cells or _count(domain, domain.extents[0], 1.0)
+        return UniformGrid(domain, tuple(counts), self.features.rule)
+
+
+def _count(domain: Domain, length: float, step: float) -> int:
+    count = round(length / step)
+    if count < 1 or abs(count * step - length) > 1e-9 * length:
+        raise ValueError(
+            f"{domain}: the length {length:g} is not a whole number of cells of {step:g}, the "
+            "spacing of the feature grid; choose a grid whose spacing divides both"
+        )
+    return count

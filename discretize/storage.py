@@ -1,0 +1,212 @@
+"""Problems on disk: a versioned folder with ``problem.json`` and ``arrays.safetensors``.
+
+JSON holds the tree of the equation and the grid, with a reference where an array stands; the
+arrays are safetensors.  Classes are looked up in a fixed table; nothing is ever unpickled,
+imported by name or evaluated.
+"""
+
+import dataclasses
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from safetensors.numpy import save_file
+
+from continuum import constraints, domains, kernels, operators, structure
+from continuum.equations import Equation
+from discretize.grids import Grid, TokenGrid, UniformGrid
+from discretize.precision import require_precision
+from discretize.problem import Problem, discretize
+from discretize.quadrature import RULES, Rule
+from discretize.tensors import read_tensors
+
+FORMAT = "transformer-continuum problem"
+VERSION = 1
+
+#: Every class a saved problem may contain.
+CLASSES: dict[str, type] = {
+    cls.__name__: cls
+    for cls in (
+        constraints.MomentSet,
+        constraints.NonnegativeCone,
+        domains.Domain,
+        kernels.CellField,
+        kernels.CellKernel,
+        kernels.SeparableKernel,
+        operators.Affine,
+        operators.Composition,
+        operators.IntegralAttention,
+        operators.LinearIntegral,
+        operators.Normalisation,
+        operators.Pointwise,
+        operators.Projection,
+        operators.Sum,
+        structure.Apply,
+        structure.Average,
+        structure.Flow,
+        structure.Sequence,
+        Equation,
+        Grid,
+        TokenGrid,
+        UniformGrid,
+    )
+}
+
+
+def save_problem(problem: Problem, folder: str | Path, *, overwrite: bool = False) -> Path:
+    """Write a problem to ``folder``, all of it or nothing.
+
+    Args:
+        problem: the problem; its kernels must be data (cell-constant, separable of such), not
+            Python functions.
+        folder: the directory to create.
+        overwrite: replace an existing directory.
+
+    Returns:
+        The folder.
+
+    Raises:
+        FileExistsError: if the folder exists and ``overwrite`` is False.
+        TypeError: if the equation contains something that is code.
+    """
+    target = Path(folder)
+    if target.exists() and not overwrite:
+        raise FileExistsError(f"{target} exists; pass overwrite=True to replace it")
+    arrays: dict[str, np.ndarray] = {}
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "num_steps": problem.num_steps,
+        "grid": _encode(problem.grid, "grid", arrays),
+        "equation": _encode(problem.equation, "equation", arrays),
+    }
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        save_file(arrays, staging / "arrays.safetensors")
+        (staging / "problem.json").write_text(json.dumps(content, indent=1, allow_nan=False))
+        staging.chmod(0o755)
+        _move_into_place(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    return target
+
+
+def load_problem(folder: str | Path) -> Problem:
+    """Read a problem written by :func:`save_problem`.
+
+    Raises:
+        FileNotFoundError: if the folder or one of its two files is missing.
+        ValueError: if the content is not such a problem, or is damaged, or is in float64 while
+            jax runs in float32.
+    """
+    source = Path(folder)
+    path = source / "problem.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"{path} is missing: expected a folder written by save_problem")
+    try:
+        content = json.loads(path.read_text())
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: not readable as JSON ({error})") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path}: expected a file of the format {FORMAT!r}")
+    if content.get("version") != VERSION:
+        raise ValueError(
+            f"{path}: expected version {VERSION}, got {content.get('version')!r}; use the release "
+            "that wrote it"
+        )
+    arrays = read_tensors(source / "arrays.safetensors")
+    unused = set(arrays)
+    try:
+        grid = _decode(content["grid"], arrays, unused)
+        equation = _decode(content["equation"], arrays, unused)
+        steps = content["num_steps"]
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: the description is incomplete or malformed: {error}") from error
+    if unused:
+        raise ValueError(f"{source}: arrays that the description does not use: {sorted(unused)}")
+    if not (isinstance(grid, Grid) and isinstance(equation, Equation)):
+        raise ValueError(f"{path}: expected a grid and an equation")
+    return discretize(equation, grid, num_steps=steps)
+
+
+def _move_into_place(staging: Path, target: Path) -> None:
+    if not target.exists():
+        os.rename(staging, target)
+        return
+    old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+    os.rename(target, old / "replaced")
+    try:
+        os.rename(staging, target)
+    except BaseException:
+        os.rename(old / "replaced", target)
+        raise
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+
+
+def _encode(node: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
+    """The node as JSON data; arrays go to ``arrays`` under their path."""
+    if node is None or isinstance(node, bool | int | str):
+        return node
+    if isinstance(node, float):
+        return node if math.isfinite(node) else {"float": repr(node)}
+    if isinstance(node, jax.Array | np.ndarray):
+        arrays[path] = np.ascontiguousarray(np.asarray(node))
+        return {"array": path}
+    if isinstance(node, tuple | list):
+        return [_encode(item, f"{path}.{k}", arrays) for k, item in enumerate(node)]
+    if isinstance(node, Rule):
+        return {"rule": node.name}
+    if isinstance(node, Mapping):
+        return {"mapping": {k: _encode(v, f"{path}.{k}", arrays) for k, v in node.items()}}
+    if CLASSES.get(type(node).__name__) is not type(node):
+        raise TypeError(
+            f"{path}: cannot save a {type(node).__name__}, which is code or not a known class; "
+            "sample analytic kernels into CellKernel and CellField first"
+        )
+    fields = {
+        field.name: _encode(getattr(node, field.name), f"{path}.{field.name}", arrays)
+        for field in dataclasses.fields(node)
+    }
+    return {"class": type(node).__name__, "fields": fields}
+
+
+def _decode(node: Any, arrays: Mapping[str, np.ndarray], unused: set[str]) -> Any:
+    """The inverse of :func:`_encode`."""
+    if isinstance(node, list):
+        return tuple(_decode(item, arrays, unused) for item in node)
+    if not isinstance(node, dict):
+        return node
+    if "array" in node:
+        return _array(node["array"], arrays, unused)
+    if "float" in node:
+        return {"inf": math.inf, "-inf": -math.inf}[node["float"]]
+    if "rule" in node:
+        return RULES[node["rule"]]
+    if "mapping" in node:
+        return {k: _decode(v, arrays, unused) for k, v in node["mapping"].items()}
+    cls = CLASSES.get(node["class"])
+    if cls is None:
+        raise ValueError(f"unknown class {node['class']!r} in the description")
+    return cls(**{k: _decode(v, arrays, unused) for k, v in node["fields"].items()})
+
+
+def _array(name: str, arrays: Mapping[str, np.ndarray], unused: set[str]) -> jax.Array:
+    if name not in arrays:
+        raise ValueError(f"the array {name!r} is missing; found {sorted(arrays)}")
+    unused.discard(name)
+    value = arrays[name]
+    require_precision(value.dtype, f"the array {name!r}")
+    if np.issubdtype(value.dtype, np.floating) and not np.all(np.isfinite(value)):
+        raise ValueError(f"the array {name!r} holds NaN or infinite values")
+    return jnp.asarray(value)
