@@ -1,0 +1,63 @@
+"""Splitting schemes: which substep runs when, and for how much of the step."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import TypeAlias
+
+from jax import Array
+
+from discretize.operators import TokenMeasure
+from discretize.operators.base import Coefficients
+from discretize.sampling import At
+from solvers.substeps.base import Recorder, Substep
+
+#: (index of the substep, where in the step it starts, how long it lasts), the last two in units
+#: of dt.
+Stage: TypeAlias = tuple[int, float, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Splitting:
+    """A composition of substeps over one time step, as data.
+
+    Args:
+        name: the field's name of the scheme.
+        order: the declared order of convergence in dt, for smooth problems and substeps of at
+            least that order.
+        stages: number of substeps -> the stages in order of application.
+    """
+
+    name: str
+    order: int
+    stages: Callable[[int], tuple[Stage, ...]]
+
+    def prepare(self, substeps: tuple[Substep, ...], at: At, dt: float) -> Coefficients:
+        """The coefficients of every stage for steps that start at ``at.times``."""
+        return {
+            str(k): substeps[index].prepare(At(at.times + start * dt, at.tokens), length * dt)
+            for k, (index, start, length) in enumerate(self.stages(len(substeps)))
+        }
+
+    def step(
+        self,
+        substeps: tuple[Substep, ...],
+        coefficients: Coefficients,
+        u: Array,
+        measure: TokenMeasure,
+        record: Recorder,
+    ) -> Array:
+        """One time step."""
+        for k, (index, _, _) in enumerate(self.stages(len(substeps))):
+            u = substeps[index].advance(coefficients[str(k)], u, measure, record)
+        return u
+
+
+def _lie(count: int) -> tuple[Stage, ...]:
+    return tuple((index, 0.0, 1.0) for index in range(count))
+
+
+#: Lie splitting: every substep in turn, each over the whole step; order 1.
+LIE = Splitting("lie", 1, _lie)
+
+#: The splittings by name.
+SPLITTINGS = {scheme.name: scheme for scheme in (LIE,)}
