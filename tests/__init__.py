@@ -1,0 +1,1 @@
+"""Tests of transformer-continuum; they mirror the four import packages."""

@@ -1,0 +1,1 @@
+"""Reference discrete encoders that share no code with the library."""
