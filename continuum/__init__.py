@@ -13,7 +13,7 @@ DISTRIBUTION = "transformer-continuum"
 
 from continuum.constraints import Compatibility, MomentSet, NonnegativeCone, compatible
 from continuum.description import describe
-from continuum.domains import Domain, token_axis
+from continuum.domains import Domain, interval, token_axis
 from continuum.equations import Equation, paper_equation, prenorm_flow, residual_flow
 from continuum.kernels import (
     AnalyticField,
@@ -66,6 +66,7 @@ __all__ = [
     "Sum",
     "compatible",
     "describe",
+    "interval",
     "paper_equation",
     "prenorm_flow",
     "residual_flow",

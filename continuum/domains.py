@@ -9,7 +9,7 @@ class Domain:
     """A box prod_i [lower_i, upper_i] with Lebesgue measure.
 
     Args:
-        lower: lower corner, one float per coordinate (a bare number for an interval).
+        lower: lower corner, one float per coordinate; see :func:`interval` for [0, length].
         upper: upper corner, the same length; ``math.inf`` for an axis whose extent the data decide.
         symbol: the name of the domain in printed mathematics, such as ``"Omega_y"``.
 
@@ -22,11 +22,9 @@ class Domain:
     symbol: str = "Omega"
 
     def __post_init__(self) -> None:
-        """Turn numbers into one-tuples and check the corners."""
+        """Check the corners."""
         for name in ("lower", "upper"):
-            value = getattr(self, name)
-            corner = (value,) if isinstance(value, int | float) else tuple(value)
-            object.__setattr__(self, name, tuple(float(v) for v in corner))
+            object.__setattr__(self, name, tuple(float(v) for v in getattr(self, name)))
         if len(self.lower) != len(self.upper):
             raise ValueError(
                 f"{self.symbol}: expected corners of one length, got lower={self.lower} and "

@@ -16,9 +16,9 @@ class Flow:
     terms: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        """Accept a single name."""
-        if isinstance(self.terms, str):
-            object.__setattr__(self, "terms", (self.terms,))
+        """Refuse a flow of nothing."""
+        if not self.terms:
+            raise ValueError("Flow: expected at least one term, got none")
 
 
 @dataclasses.dataclass(frozen=True)

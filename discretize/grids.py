@@ -22,7 +22,7 @@ class UniformGrid:
 
     Args:
         domain: a bounded box.
-        cells: the number of cells along each coordinate (a bare number for an interval).
+        cells: the number of cells along each coordinate.
         rule: the quadrature rule, along every coordinate.
 
     Raises:
@@ -35,9 +35,7 @@ class UniformGrid:
     rule: Rule = MIDPOINT
 
     def __post_init__(self) -> None:
-        """Accept a bare number and check."""
-        if isinstance(self.cells, int):
-            object.__setattr__(self, "cells", (self.cells,))
+        """Check domain and counts."""
         if not math.isfinite(self.domain.measure):
             raise ValueError(f"UniformGrid: expected a bounded domain, got {self.domain}")
         if len(self.cells) != self.domain.dimension or any(n < 1 for n in self.cells):
@@ -184,10 +182,9 @@ class Grid:
         """
         if domain == self.features.domain:
             return self.features
-        step = self.features.spacing[0]
-        counts = [_count(domain, length, step) for length in domain.extents]
-        if domain.dimension == 2:
-            counts[0] = self.head_cells or _count(domain, domain.extents[0], 1.0)
+        *heads, features = domain.extents
+        counts = [self.head_cells or _count(domain, length, 1.0) for length in heads]
+        counts.append(_count(domain, features, self.features.spacing[0]))
         return UniformGrid(domain, tuple(counts), self.features.rule)
 
 

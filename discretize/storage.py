@@ -22,8 +22,8 @@ from safetensors.numpy import save_file
 
 from continuum import constraints, domains, kernels, operators, structure
 from continuum.equations import Equation
+from continuum.precision import require_precision
 from discretize.grids import Grid, TokenGrid, UniformGrid
-from discretize.precision import require_precision
 from discretize.problem import Problem, discretize
 from discretize.quadrature import RULES, Rule
 from discretize.tensors import read_tensors

@@ -26,7 +26,7 @@ def check_state(u0: ArrayLike, problem: Problem, tokens: int) -> Array:
         )
     if 0 in shape:
         raise ValueError(f"u0: expected at least one sample and one token, got shape {shape}")
-    found = np.dtype(getattr(u0, "dtype", np.asarray(u0).dtype))
+    found = _dtype(u0)
     if found != problem.dtype:
         raise TypeError(
             f"u0: expected dtype {problem.dtype} (that of the problem), got {found}; convert it, "
@@ -35,7 +35,9 @@ def check_state(u0: ArrayLike, problem: Problem, tokens: int) -> Array:
     state = jnp.asarray(u0)
     if not isinstance(state, jax.core.Tracer) and not bool(jnp.all(jnp.isfinite(state))):
         bad = np.argwhere(~np.isfinite(np.asarray(state)))[0]
-        raise ValueError(f"u0: expected finite values, found NaN or infinity at {tuple(bad)}")
+        raise ValueError(
+            f"u0: expected finite values, found NaN or infinity at {tuple(map(int, bad))}"
+        )
     return state
 
 
@@ -52,7 +54,7 @@ def check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
     if np.shape(mask) not in allowed:
         expected = " or ".join(str(s) for s in sorted(allowed, key=len))
         raise ValueError(f"mask: expected shape {expected}, got {np.shape(mask)}")
-    found = np.dtype(getattr(mask, "dtype", np.asarray(mask).dtype))
+    found = _dtype(mask)
     if found != np.bool_:
         raise TypeError(
             f"mask: expected booleans, True on valid tokens, got dtype {found}; "
@@ -68,6 +70,11 @@ def check_mask(mask: ArrayLike | None, shape: tuple[int, ...]) -> Array | None:
                 "value. Leave at least one token valid, or drop the sample"
             )
     return valid
+
+
+def _dtype(values: ArrayLike) -> np.dtype:
+    """The dtype of an array, a traced one too, without a conversion by numpy."""
+    return np.dtype(values.dtype if hasattr(values, "dtype") else np.asarray(values).dtype)  # type: ignore[union-attr]
 
 
 def check_steps(count: int, total: int | None = None) -> int:

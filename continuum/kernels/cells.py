@@ -10,6 +10,7 @@ from jaxtyping import Float
 
 from continuum.domains import Domain
 from continuum.kernels.base import Field, Kernel
+from continuum.precision import as_values
 
 #: A time this close below the end of a cell (in cells) counts as the next cell's beginning,
 #: because t = n dt is rounded.
@@ -33,7 +34,7 @@ class CellKernel(Kernel):
         ValueError: if the array's shape is not the product of the stated cells.
     """
 
-    values: Float[Array, "depth source target"]
+    values: Float[Array, "depth source target"] = eqx.field(converter=as_values)
     source: Domain = eqx.field(static=True)
     target: Domain = eqx.field(static=True)
     source_cells: tuple[int, ...] = eqx.field(static=True, default=())
@@ -72,7 +73,7 @@ class CellField(Field):
         duration: the length in t of one depth cell.
     """
 
-    values: Float[Array, "depth cells"]
+    values: Float[Array, "depth cells"] = eqx.field(converter=as_values)
     domain: Domain = eqx.field(static=True)
     cells: tuple[int, ...] = eqx.field(static=True, default=())
     duration: float = eqx.field(static=True, default=1.0)

@@ -28,7 +28,8 @@ class IntegralAttention(Operator):
         scale: c; None means |Omega_eta|^(-1/2).
 
     Raises:
-        ValueError: if the four operators' domains do not fit together.
+        ValueError: if the four operators' domains do not fit together, or the scale is not a
+            finite number > 0.
     """
 
     query: LinearIntegral
@@ -38,7 +39,9 @@ class IntegralAttention(Operator):
     scale: float | None = eqx.field(static=True, default=None)
 
     def __check_init__(self) -> None:
-        """Check that the four operators fit together."""
+        """Check that the four operators fit together, and the scale."""
+        if self.scale is not None and not 0.0 < self.scale < math.inf:
+            raise ValueError(f"IntegralAttention: expected a finite scale > 0, got {self.scale}")
         heads = self.query.target
         if heads.dimension != 2:
             raise ValueError(

@@ -1,5 +1,7 @@
 """Maps without a rate: projections, normalisations, pointwise functions."""
 
+import math
+
 import equinox as eqx
 
 from continuum.constraints import MomentSet, NonnegativeCone
@@ -38,7 +40,8 @@ class Normalisation(Operator):
 
     alpha and beta are mean and variance over y.  An affine map after (nearly) a projection: with
     varying gamma, or with eps > 0, it is neither idempotent nor the nearest point of any set, so
-    no such claims are made.  Rows constant in y map to the shift.
+    no such claims are made.  Rows constant in y map to the shift; with eps = 0 the rule of
+    :meth:`continuum.MomentSet.project` stands in for (u - alpha) / sqrt(beta).
 
     Args:
         domain: the feature domain.
@@ -48,7 +51,7 @@ class Normalisation(Operator):
             before the affine part.
 
     Raises:
-        ValueError: if eps is negative or gamma or shift live on another domain.
+        ValueError: if eps is not a finite number >= 0, or gamma or shift live on another domain.
     """
 
     domain: Domain = eqx.field(static=True)
@@ -58,8 +61,8 @@ class Normalisation(Operator):
 
     def __check_init__(self) -> None:
         """Check eps and the domains."""
-        if not self.eps >= 0.0:
-            raise ValueError(f"Normalisation: expected eps >= 0, got {self.eps}")
+        if not 0.0 <= self.eps < math.inf:
+            raise ValueError(f"Normalisation: expected a finite eps >= 0, got {self.eps}")
         for name, field in (("gamma", self.gamma), ("shift", self.shift)):
             if field is not None and field.domain != self.domain:
                 raise ValueError(

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discretize.precision import require_precision
+from continuum.precision import require_precision
 
 
 def torch_module() -> Any:

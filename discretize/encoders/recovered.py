@@ -1,7 +1,6 @@
 """What :func:`recover` returns."""
 
 from collections.abc import Callable
-from typing import Any
 
 import equinox as eqx
 import numpy as np
@@ -9,25 +8,29 @@ from jax import Array
 from jaxtyping import Float
 
 from continuum.operators import Normalisation
-from discretize.grids import Grid, UniformGrid
+from discretize.grids import TokenGrid, UniformGrid
 from discretize.operators import DiscreteOperator, TokenMeasure, discretize_operator
 from discretize.problem import Problem
 from discretize.sampling import At
 
 
 class Readout(eqx.Module):
-    """What follows the last layer: one more normalisation at t = T, or nothing."""
+    """What follows the last layer: one more normalisation at t = T, or nothing.
 
-    operator: DiscreteOperator | None = None
-    tokens: UniformGrid | None = eqx.field(static=True, default=None)
+    Args:
+        operator: the normalisation, or None.
+        tokens: the grid of Omega_x.
+    """
+
+    operator: DiscreteOperator | None
+    tokens: UniformGrid | TokenGrid = eqx.field(static=True)
 
     def __call__(self, u: Float[Array, "*batch x y"]) -> Float[Array, "*batch x y"]:
         """The encoder's output for the state at t = T."""
         if self.operator is None:
             return u
-        at = At(np.zeros(1), None)  # type: ignore[arg-type]
-        tables = self.operator.coefficients(at)
-        coefficients = {name: table.values[0] for name, table in tables.items()}
+        at = At(np.zeros(1), self.tokens.of(u.shape[-2]))
+        coefficients = {n: t.values[0] for n, t in self.operator.coefficients(at).items()}
         return self.operator.apply(coefficients, u, TokenMeasure())
 
 
@@ -52,7 +55,8 @@ class Recovered(eqx.Module):
     @property
     def readout(self) -> Readout:
         """The map from the state at t = T to what the encoder returns."""
-        return readout_on(self.closing, self.problem.grid)
+        grid, closing = self.problem.grid, self.closing
+        return Readout(None if closing is None else discretize_operator(closing, grid), grid.tokens)
 
     def refine(self, tokens: int = 1, features: int = 1) -> "Recovered":
         """The same equation on a refined grid; ``embed`` still gives states on the unit grid.
@@ -69,13 +73,3 @@ class Recovered(eqx.Module):
                 f"Recovered: expected a closing normalisation on {self.problem.equation.features}, "
                 f"got {self.closing.domain}"
             )
-
-
-def readout_on(closing: Normalisation | None, grid: Grid) -> Readout:
-    """The readout on a grid."""
-    return Readout(None if closing is None else discretize_operator(closing, grid))
-
-
-def identity_embedding(states: Any) -> Array:
-    """States as they are."""
-    return states

@@ -22,7 +22,10 @@ def accepts(model: Any) -> bool:
 
 def read(model: Any, equation: str, dtype: str | None) -> Recovered:
     """Recover the encoder; see ``recover``."""
-    single = not hasattr(model, "layers")
+    torch = torch_module()
+    single = isinstance(model, torch.nn.TransformerEncoderLayer)
+    if not single:
+        _check_class(model, torch.nn.TransformerEncoder)
     layers = [model] if single else list(model.layers)
     prefix = "" if single else "layers.{}."
     name = f"torch.nn.{type(model).__name__}"
@@ -91,13 +94,16 @@ class States:
         return hash((self.dtype, self.batch_first))
 
 
-def _check_layer(layer: Any) -> None:
-    torch = torch_module()
-    if type(layer) is not torch.nn.TransformerEncoderLayer:
+def _check_class(module: Any, expected: type) -> None:
+    if type(module) is not expected:
         raise TypeError(
-            f"recover: expected layers of the class torch.nn.TransformerEncoderLayer itself, got "
-            f"{type(layer).__module__}.{type(layer).__qualname__}, whose forward may differ"
+            f"recover: expected the class torch.nn.{expected.__name__} itself, got "
+            f"{type(module).__module__}.{type(module).__qualname__}, whose forward may differ"
         )
+
+
+def _check_layer(layer: Any) -> None:
+    _check_class(layer, torch_module().nn.TransformerEncoderLayer)
     attention = layer.self_attn
     for name, odd in (
         ("bias_k", attention.bias_k is not None),

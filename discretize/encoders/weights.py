@@ -20,9 +20,9 @@ from continuum.operators import (
     Pointwise,
     Projection,
 )
+from continuum.precision import require_precision
 from discretize.encoders.recovered import Recovered
 from discretize.grids import Grid, TokenGrid, UniformGrid
-from discretize.precision import require_precision
 from discretize.problem import discretize
 
 EQUATIONS = ("split", "residual")
@@ -143,7 +143,7 @@ def assemble(
         found = parts.prenorm(equation)
     else:
         found = parts.split() if equation == "split" else parts.residual()
-    grid = Grid(TokenGrid(), UniformGrid(parts.features, weights.query.kernel.shape[1]))
+    grid = Grid(TokenGrid(), UniformGrid(parts.features, (weights.query.kernel.shape[1],)))
     closing = None if weights.closing is None else parts.norm(weights.closing)
     return Recovered(discretize(found, grid), embed, closing, model, outside)
 

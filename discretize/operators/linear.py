@@ -32,6 +32,20 @@ class DiscreteLinear(DiscreteOperator):
             found["bias"] = sample_field(self.bias, self.target, at.times)
         return found
 
+    def step(self, at: At, dt: float) -> Coefficients:
+        """``matrix`` = E + dt W and ``bias`` = dt b: one forward Euler step as an affine map.
+
+        With ``identity = c`` the matrix is (1 + dt c) E + dt w k: for c = -1 and dt = 1 the dense
+        layer's own matrix, without rounding.
+        """
+        found = self.coefficients(at)
+        if dt != 1.0:
+            found = {name: table.map(lambda v: dt * v) for name, table in found.items()}
+        keep = 1.0 + dt * self.identity
+        if keep != 0.0:
+            found["matrix"] = found["matrix"].map(lambda v: keep * self.inclusion(v.dtype) + v)
+        return found
+
     def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
         """W u + b for (..., x, source) -> (..., x, target)."""
         image = u @ coefficients["matrix"]

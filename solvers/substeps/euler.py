@@ -36,26 +36,14 @@ class ForwardEuler(Substep):
 
 
 class LinearEuler(Substep):
-    """v <- (E + dt W) v + dt b: forward Euler for a linear integral operator, one matrix product.
-
-    With ``identity = c`` in the operator the matrix is (1 + dt c) E + dt w k: for c = -1 and
-    dt = 1 the dense layer's own matrix, without rounding.
-    """
+    """v <- (E + dt W) v + dt b: forward Euler for a linear integral operator, as one matrix."""
 
     name: str = eqx.field(static=True)
     operator: DiscreteLinear
 
     def prepare(self, at: At, dt: float) -> Coefficients:
         """``matrix`` = E + dt W and ``bias`` = dt b."""
-        found = self.operator.coefficients(at)
-        if dt != 1.0:
-            found = {name: table.map(lambda v: dt * v) for name, table in found.items()}
-        keep = 1.0 + dt * self.operator.identity
-        if keep != 0.0:
-            found["matrix"] = found["matrix"].map(
-                lambda v: keep * self.operator.inclusion(v.dtype) + v
-            )
-        return found
+        return self.operator.step(at, dt)
 
     def advance(
         self, coefficients: Coefficients, u: Array, measure: TokenMeasure, record: Recorder

@@ -1,7 +1,10 @@
 """The guard between a model's dtype and jax's."""
 
 import jax
+import jax.numpy as jnp
 import numpy as np
+from jax import Array
+from jax.typing import ArrayLike
 
 
 def require_precision(dtype: np.dtype, what: str) -> None:
@@ -22,3 +25,14 @@ def require_precision(dtype: np.dtype, what: str) -> None:
             f"{what}: expected float32 or float64, got {dtype}; half precision and quantised "
             "weights are not covered, convert them first"
         )
+
+
+def as_values(values: ArrayLike) -> Array:
+    """Values of a kernel or field as a jax array that was not rounded on the way.
+
+    Raises:
+        ValueError: see :func:`require_precision`.
+    """
+    if isinstance(values, np.ndarray):
+        require_precision(values.dtype, "the array of values")
+    return jnp.asarray(values)
