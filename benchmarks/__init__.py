@@ -1,0 +1,1 @@
+"""Speed of this project against the implementations its users would otherwise run."""
