@@ -1,12 +1,14 @@
 """Advance a problem over its whole depth."""
 
+from typing import Any
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.typing import ArrayLike
 
+from discretize.encoders.live import to_numpy
 from discretize.encoders.recovered import Recovered
 from discretize.operators import DiscreteOperator, TokenMeasure
 from discretize.operators.base import Coefficients
@@ -62,15 +64,15 @@ class Solver:
 
     def __call__(
         self,
-        u0: ArrayLike,
+        u0: Any,
         *,
-        mask: ArrayLike | None = None,
+        mask: Any = None,
         save_every: int | None = None,
         substeps: bool = False,
     ) -> Solution:
         """Advance ``u0``; see :func:`solve`."""
-        state = check_state(u0, self.problem, self.grid.size)
-        valid = check_mask(mask, state.shape)
+        state = check_state(to_numpy(u0), self.problem, self.grid.size)
+        valid = check_mask(to_numpy(mask), state.shape)
         stride = check_steps(self.num_steps if save_every is None else save_every, self.num_steps)
         measure = TokenMeasure.build(self.grid, valid, state.dtype)
         skeleton = (self.substeps, self.splitting)
@@ -103,9 +105,9 @@ class Solver:
 
 def solve(
     problem: Problem | Recovered,
-    u0: ArrayLike,
+    u0: Any,
     *,
-    mask: ArrayLike | None = None,
+    mask: Any = None,
     num_steps: int | None = None,
     scheme: str | Splitting | None = None,
     save_every: int | None = None,
@@ -115,7 +117,8 @@ def solve(
 
     Args:
         problem: a ``Problem``, or a ``Recovered`` encoder.
-        u0: the initial state (tokens, features) or (batch, tokens, features), values at the nodes.
+        u0: the initial state (tokens, features) or (batch, tokens, features), values at the nodes;
+            an array or a torch tensor.
         mask: True on valid tokens, shape (tokens,) or (batch, tokens); padding is the part of
             Omega_x that is not integrated over.
         num_steps: time steps over [0, T], dt = T / num_steps; by default the problem's (for a

@@ -11,7 +11,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from discretize.encoders.live import cast, state_arrays, torch_module
+from discretize.encoders.live import cast, state_arrays, to_numpy, torch_module
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.stacking import Tensors
 from discretize.encoders.weights import EncoderWeights, Norm, assemble
@@ -118,7 +118,7 @@ class BertEmbedding(eqx.Module):
 
 
 def _checked_ids(name: str, ids: ArrayLike, size: int) -> np.ndarray:
-    found = np.asarray(ids)
+    found = np.asarray(to_numpy(ids))
     if not np.issubdtype(found.dtype, np.integer) or found.ndim not in (1, 2) or found.size == 0:
         raise ValueError(
             f"{name}: expected integers of shape (tokens,) or (batch, tokens), got {found.dtype} "

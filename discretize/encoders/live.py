@@ -13,6 +13,14 @@ def torch_module() -> Any:
     return sys.modules.get("torch")
 
 
+def to_numpy(values: Any) -> Any:
+    """A torch tensor as a NumPy array; anything else as it is."""
+    torch = torch_module()
+    if torch is not None and isinstance(values, torch.Tensor):
+        return values.detach().cpu().numpy()
+    return values
+
+
 def state_arrays(module: Any) -> dict[str, np.ndarray]:
     """The tensors of a module's state dict as NumPy arrays that share no memory with it.
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discretize.encoders.live import cast, state_arrays, torch_module
+from discretize.encoders.live import cast, state_arrays, to_numpy, torch_module
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.stacking import Tensors
 from discretize.encoders.weights import Dense, EncoderWeights, Norm, assemble
@@ -81,8 +81,7 @@ class States:
 
     def __call__(self, states: Any) -> Array:
         """The initial state u0 for a torch tensor or an array in the model's own layout."""
-        values = states.detach().cpu().numpy() if hasattr(states, "detach") else states
-        u0 = jnp.asarray(values, self.dtype)
+        u0 = jnp.asarray(to_numpy(states), self.dtype)
         return jnp.swapaxes(u0, 0, 1) if u0.ndim == 3 and not self.batch_first else u0
 
     def __eq__(self, other: object) -> bool:

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_allclose, assert_array_equal
 
 import solvers
@@ -213,3 +214,9 @@ def test_bad_input_is_refused_with_what_was_expected_and_found(
 def test_a_state_on_another_number_of_tokens_than_the_grid_is_refused():
     with pytest.raises(ValueError, match=r"expected a state with 3 tokens.*got 4"):
         solvers.solve(flow(2), np.ones((4, 6)))
+
+
+def test_torch_tensors_are_states_and_masks_too(recovered, u0, mask):
+    expected = solvers.solve(recovered, u0, mask=mask).final
+    got = solvers.solve(recovered, torch.from_numpy(u0), mask=torch.from_numpy(mask)).final
+    assert_array_equal(got, expected)
