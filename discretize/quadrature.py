@@ -25,8 +25,33 @@ class Rule:
     weights: Callable[[int], np.ndarray]
 
 
+def _simpson(n: int) -> np.ndarray:
+    if n % 2:
+        raise ValueError(
+            f"Simpson's rule pairs cells: expected an even number of cells, got {n}; use "
+            f"{n - 1} or {n + 1}"
+        )
+    weights = np.full(n + 1, 2.0 / 3.0)
+    weights[1::2] = 4.0 / 3.0
+    weights[[0, -1]] = 1.0 / 3.0
+    return weights
+
+
+def _trapezoid(n: int) -> np.ndarray:
+    return np.concatenate([[0.5], np.ones(n - 1), [0.5]])
+
+
 #: One node in the middle of every cell; nests under every odd refinement factor.
 MIDPOINT = Rule("midpoint", 2, 1, lambda n: np.arange(n) + 0.5, np.ones)
 
+#: Nodes at both ends of every cell, so n + 1 of them; nests under every refinement factor.
+TRAPEZOID = Rule("trapezoid", 2, 1, lambda n: np.arange(n + 1.0), _trapezoid)
+
+#: One node at the lower end of every cell.
+LEFT = Rule("left", 1, 0, lambda n: np.arange(float(n)), np.ones)
+
+#: Parabolas over pairs of cells: n + 1 nodes, n even.
+SIMPSON = Rule("simpson", 4, 3, lambda n: np.arange(n + 1.0), _simpson)
+
 #: The rules by name.
-RULES = {rule.name: rule for rule in (MIDPOINT,)}
+RULES = {rule.name: rule for rule in (MIDPOINT, TRAPEZOID, LEFT, SIMPSON)}

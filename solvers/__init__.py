@@ -17,15 +17,18 @@ if getattr(discretize, "DISTRIBUTION", None) != "transformer-continuum":
 #: The distribution this package belongs to.
 DISTRIBUTION = "transformer-continuum"
 
+from solvers.schemes import LIE, SCHEMES, STRANG, Scheme
 from solvers.solution import Solution
 from solvers.solve import Solver, solve
-from solvers.splitting import LIE, SPLITTINGS, Splitting
+from solvers.splitting import Splitting
 from solvers.substeps import substeps_of
 
 __all__ = [
     "DISTRIBUTION",
     "LIE",
-    "SPLITTINGS",
+    "SCHEMES",
+    "STRANG",
+    "Scheme",
     "Solution",
     "Solver",
     "Splitting",

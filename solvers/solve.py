@@ -16,9 +16,10 @@ from discretize.problem import Problem
 from discretize.sampling import At, Table
 from solvers.checks import check_mask, check_state, check_steps
 from solvers.evolution import evolve
+from solvers.schemes import SCHEMES, Scheme
 from solvers.solution import Solution
-from solvers.splitting import SPLITTINGS, Splitting
-from solvers.substeps import Substep, recorded_names, substeps_of
+from solvers.splitting import Splitting
+from solvers.substeps import Substep, recorded_names
 from solvers.substeps.base import ignore
 
 
@@ -29,7 +30,7 @@ class Solver:
         problem: a ``Problem``, or a ``Recovered`` encoder.
         tokens: the number of tokens (nodes in x) of the states to come.
         num_steps: time steps over [0, T]; by default the problem's.
-        scheme: a ``Splitting`` or its name; by default Lie splitting of the problem's structure.
+        scheme: a ``Scheme`` or its name; by default Lie splitting of the problem's structure.
 
     Raises:
         ValueError: for an unknown scheme, a number of steps below 1, or a number of tokens that
@@ -42,7 +43,7 @@ class Solver:
         *,
         tokens: int,
         num_steps: int | None = None,
-        scheme: str | Splitting | None = None,
+        scheme: str | Scheme | None = None,
     ) -> None:
         """Form the coefficients of every substep."""
         recovered = problem if isinstance(problem, Recovered) else None
@@ -50,10 +51,11 @@ class Solver:
         self.problem = plain
         self.readout = None if recovered is None else recovered.readout
         self.num_steps = check_steps(plain.num_steps if num_steps is None else num_steps)
-        self.splitting = _splitting(scheme)
+        self.scheme = _scheme(scheme)
+        self.splitting = self.scheme.splitting
         self.grid = plain.grid.tokens.of(tokens)
         self.dt = plain.equation.horizon / self.num_steps
-        self.substeps = substeps_of(plain)
+        self.substeps = self.scheme.read(plain)
         self.coefficients = self._prepare()
 
     def _prepare(self) -> Coefficients:
@@ -93,7 +95,7 @@ class Solver:
         if self.readout is not None:
             final = self.readout(final)
         named = tuple(zip(self._names(), records, strict=True)) if substeps else ()
-        return Solution(final, trajectory, times, named, self.num_steps, self.splitting.name)
+        return Solution(final, trajectory, times, named, self.num_steps, self.scheme.name)
 
     def _names(self) -> tuple[str, ...]:
         """The names of the recorded substeps, in order."""
@@ -109,7 +111,7 @@ def solve(
     *,
     mask: Any = None,
     num_steps: int | None = None,
-    scheme: str | Splitting | None = None,
+    scheme: str | Scheme | None = None,
     save_every: int | None = None,
     substeps: bool = False,
 ) -> Solution:
@@ -123,7 +125,7 @@ def solve(
             Omega_x that is not integrated over.
         num_steps: time steps over [0, T], dt = T / num_steps; by default the problem's (for a
             recovered encoder its number of layers).
-        scheme: a ``Splitting`` or its name; by default Lie splitting of the problem's structure.
+        scheme: a ``Scheme`` or its name; by default Lie splitting of the problem's structure.
         save_every: steps between saved states, a divisor of ``num_steps``; by default only the
             initial and the final state are saved.
         substeps: also return the state after every substep.
@@ -183,10 +185,10 @@ def _observe(operator: DiscreteOperator, states: Array, at: At) -> Array:
     return jnp.stack([one(k) for k in range(len(states))])
 
 
-def _splitting(scheme: str | Splitting | None) -> Splitting:
-    if isinstance(scheme, Splitting):
+def _scheme(scheme: str | Scheme | None) -> Scheme:
+    if isinstance(scheme, Scheme):
         return scheme
     name = scheme or "lie"
-    if name not in SPLITTINGS:
-        raise ValueError(f"unknown scheme {name!r}; expected one of {', '.join(SPLITTINGS)}")
-    return SPLITTINGS[name]
+    if name not in SCHEMES:
+        raise ValueError(f"unknown scheme {name!r}; expected one of {', '.join(SCHEMES)}")
+    return SCHEMES[name]

@@ -1,4 +1,4 @@
-"""Splitting schemes: which substep runs when, and for how much of the step."""
+"""Splittings: which substep runs when, and for how much of the step."""
 
 import dataclasses
 from collections.abc import Callable
@@ -21,9 +21,8 @@ class Splitting:
     """A composition of substeps over one time step, as data.
 
     Args:
-        name: the field's name of the scheme.
-        order: the declared order of convergence in dt, for smooth problems and substeps of at
-            least that order.
+        name: the field's name of the composition.
+        order: its order in dt, for smooth problems and substeps of at least that order.
         stages: number of substeps -> the stages in order of application.
     """
 
@@ -52,12 +51,18 @@ class Splitting:
         return u
 
 
-def _lie(count: int) -> tuple[Stage, ...]:
+def _in_turn(count: int) -> tuple[Stage, ...]:
     return tuple((index, 0.0, 1.0) for index in range(count))
 
 
-#: Lie splitting: every substep in turn, each over the whole step; order 1.
-LIE = Splitting("lie", 1, _lie)
+def _symmetric(count: int) -> tuple[Stage, ...]:
+    there = tuple((index, 0.0, 0.5) for index in range(count - 1))
+    back = tuple((index, 0.5, 0.5) for index in reversed(range(count - 1)))
+    return (*there, (count - 1, 0.0, 1.0), *back)
 
-#: The splittings by name.
-SPLITTINGS = {scheme.name: scheme for scheme in (LIE,)}
+
+#: Every substep in turn, each over the whole step.
+IN_TURN = Splitting("in turn", 1, _in_turn)
+
+#: Half steps there, half steps back (Strang, doi:10.1137/0705041).
+SYMMETRIC = Splitting("symmetric", 2, _symmetric)

@@ -161,17 +161,6 @@ def flow(steps, horizon=0.5):
     return discretize(Equation("flow", terms, structure, y, horizon, x), grid, num_steps=steps)
 
 
-def test_lie_splitting_converges_with_its_declared_order():
-    start = np.asarray(
-        MomentSet(1.0, 0.3).project(jnp.asarray(np.random.default_rng(7).normal(size=(3, 6))))
-    )
-    sizes = np.array([8, 16, 32, 64, 128])
-    states = [np.asarray(solvers.solve(flow(int(n)), start).final) for n in sizes]
-    steps = [np.abs(b - a).max() for a, b in zip(states, states[1:], strict=False)]
-    slope = -np.polyfit(np.log(sizes[:-1]), np.log(steps), 1)[0]
-    assert abs(slope - solvers.LIE.order) <= 0.05
-
-
 def test_num_steps_overrides_the_problem(recovered, u0):
     assert solvers.solve(recovered.problem, u0, num_steps=12).num_steps == 12
     halved = discretize(recovered.problem.equation, recovered.problem.grid, num_steps=12)
