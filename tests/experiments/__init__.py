@@ -1,0 +1,1 @@
+"""Tests of the command line, of verification, and of what the README promises."""
