@@ -45,7 +45,7 @@ def describe(equation: Equation) -> str:
         lines.append(f"    {name:<{width}}  {first}")
         lines.extend(f"    {'':<{width}}  {line}" for line in rest)
     lines.append("  one step of length dt")
-    lines.extend(f"    {line}" for line in _steps(equation.structure, "u", 1.0))
+    lines.extend(f"    {line}" for line in _steps(equation.structure, _variable(equation), 1.0))
     lines.extend(f"  note       {remark}" for remark in _remarks(equation))
     return "\n".join(lines)
 
@@ -184,9 +184,14 @@ def _set_name(constraint: MomentSet | NonnegativeCone) -> str:
     return f"S1({constraint.mean:g},{constraint.deviation:g})"
 
 
+def _variable(equation: Equation) -> str:
+    """What is advanced: u, or the z of which u is observed."""
+    return "u" if equation.observed is None else "z"
+
+
 def _evolution(equation: Equation) -> str:
     """The right-hand side that the structure splits, gathered from its flows and projections."""
-    variable = "u" if equation.observed is None else "z"
+    variable = _variable(equation)
     flows, sets = [], {}
     for node in walk(equation.structure):
         if isinstance(node, Flow):

@@ -72,6 +72,11 @@ class UniformGrid:
         return functools.reduce(np.multiply.outer, along).reshape(-1)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """The number of nodes along each coordinate."""
+        return tuple(len(axis) for axis in self.axes)
+
+    @property
     def size(self) -> int:
         """The number of nodes."""
         return len(self.weights)
@@ -121,7 +126,7 @@ class TokenGrid:
     Args:
         refinement: nodes per unit cell; token i of the sequence is the cell [i, i + 1].
         symbol: the name of the domain in print.
-        rule: the quadrature rule.
+        rule: the quadrature rule, one with a node per cell.
     """
 
     refinement: int = 1
@@ -129,9 +134,14 @@ class TokenGrid:
     rule: Rule = MIDPOINT
 
     def __post_init__(self) -> None:
-        """Check the refinement."""
+        """Check the refinement and the rule."""
         if self.refinement < 1:
             raise ValueError(f"TokenGrid: expected refinement >= 1, got {self.refinement}")
+        if len(self.rule.nodes(2)) != 2:
+            raise ValueError(
+                f"TokenGrid: expected a rule with one node per cell, got {self.rule.name}; a token "
+                "is a cell"
+            )
 
     def refine(self, factor: int) -> "TokenGrid":
         """The grid with every cell cut into ``factor``."""

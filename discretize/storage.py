@@ -68,18 +68,23 @@ def save_problem(problem: Problem, folder: str | Path, *, overwrite: bool = Fals
         problem: the problem; its kernels must be data (cell-constant, separable of such), not
             Python functions.
         folder: the directory to create.
-        overwrite: replace an existing directory.
+        overwrite: replace an existing directory, if a problem was saved there.
 
     Returns:
         The folder.
 
     Raises:
-        FileExistsError: if the folder exists and ``overwrite`` is False.
+        FileExistsError: if the folder exists and ``overwrite`` is False, or is something else.
         TypeError: if the equation contains something that is code.
     """
     target = Path(folder)
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} exists; pass overwrite=True to replace it")
+    if target.exists() and not (target / "problem.json").is_file():
+        raise FileExistsError(
+            f"{target} is not a saved problem; expected a folder with problem.json, anything else "
+            "is not replaced"
+        )
     arrays: dict[str, np.ndarray] = {}
     content = {
         "format": FORMAT,
@@ -136,6 +141,8 @@ def load_problem(folder: str | Path) -> Problem:
         raise ValueError(f"{source}: arrays that the description does not use: {sorted(unused)}")
     if not (isinstance(grid, Grid) and isinstance(equation, Equation)):
         raise ValueError(f"{path}: expected a grid and an equation")
+    if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
+        raise ValueError(f"{path}: num_steps: expected a whole number >= 1, got {steps!r}")
     return discretize(equation, grid, num_steps=steps)
 
 
@@ -144,14 +151,16 @@ def _move_into_place(staging: Path, target: Path) -> None:
         os.rename(staging, target)
         return
     old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    os.rename(target, old / "replaced")
     try:
+        os.rename(target, old / "replaced")
         os.rename(staging, target)
     except BaseException:
-        os.rename(old / "replaced", target)
+        # what was there goes back; should that fail too, it stays in ``old`` and is not deleted
+        if not target.exists():
+            os.rename(old / "replaced", target)
+        old.rmdir()
         raise
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _encode(node: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:

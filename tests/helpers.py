@@ -7,16 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from discretize.quadrature import Rule
 
-#: Trapezoid-like: n cells of [0, n], n + 1 nodes at the cell ends, half weights outside.  Not part
-#: of the library; here to give grids unequal weights.
-TRAPEZOID = Rule(
-    "trapezoid",
-    order=2,
-    degree=1,
-    nodes=lambda n: np.arange(n + 1.0),
-    weights=lambda n: np.concatenate([[0.5], np.ones(n - 1), [0.5]]),
-)
-
 
 def relative_difference(
     found: ArrayLike, expected: ArrayLike, mask: ArrayLike | None = None
@@ -58,3 +48,14 @@ def gapped_mask(rng: np.random.Generator, batch: int, tokens: int) -> NDArray[np
     mask = rng.random((batch, tokens)) < 0.6
     mask[np.arange(batch), rng.integers(tokens, size=batch)] = True
     return mask
+
+
+#: One node in the middle of every cell, with weights that grow: a rule of no use but to tell
+#: weights of one node from those of another.
+UNEQUAL = Rule(
+    "unequal",
+    order=0,
+    degree=0,
+    nodes=lambda n: np.arange(n) + 0.5,
+    weights=lambda n: n * np.arange(2.0, n + 2) / np.arange(2.0, n + 2).sum(),
+)

@@ -1,6 +1,7 @@
 """Hugging Face BERT, live or from a local directory."""
 
 import json
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -65,7 +66,7 @@ def read(model: Any, equation: str, dtype: str | None) -> Recovered:
     plain = {key.removeprefix("bert."): value for key, value in arrays.items()}
     tensors = Tensors(cast(plain, dtype), name)
     weights = _layers(tensors, config)
-    embedding = _embedding(tensors, config, name)
+    embedding = _embedding(tensors, config, name, weights.query.kernel.shape[1])
     outside = [
         words for prefix, words in _OUTSIDE.items() if any(k.startswith(prefix) for k in plain)
     ]
@@ -178,6 +179,9 @@ def _check_config(config: Mapping[str, Any], name: str) -> None:
             raise ValueError(
                 f"{name}: expected a positive integer {key} in the config, got {value!r}"
             )
+    eps = config.get("layer_norm_eps", 0.0)
+    if isinstance(eps, bool) or not isinstance(eps, int | float) or not 0.0 <= eps < math.inf:
+        raise ValueError(f"{name}: layer_norm_eps: expected a finite number >= 0, got {eps!r}")
 
 
 def _layers(tensors: Tensors, config: Mapping[str, Any]) -> EncoderWeights:
@@ -207,21 +211,17 @@ def _layers(tensors: Tensors, config: Mapping[str, Any]) -> EncoderWeights:
     )
 
 
-def _embedding(tensors: Tensors, config: Mapping[str, Any], name: str) -> BertEmbedding:
-    parts = [
-        tensors.get(f"embeddings.{part}")
-        for part in (
-            "word_embeddings.weight",
-            "position_embeddings.weight",
-            "token_type_embeddings.weight",
-            "LayerNorm.weight",
-            "LayerNorm.bias",
-        )
-    ]
+def _embedding(tensors: Tensors, config: Mapping[str, Any], name: str, width: int) -> BertEmbedding:
+    tables = [f"embeddings.{part}_embeddings.weight" for part in ("word", "position", "token_type")]
+    norm = ["embeddings.LayerNorm.weight", "embeddings.LayerNorm.bias"]
+    parts = [tensors.get(part) for part in (*tables, *norm)]
     tensors.require()
-    for part in parts:
-        if not np.all(np.isfinite(part)):
-            raise ValueError(f"{name}: the embeddings hold NaN or infinite values")
+    for part, values in zip((*tables, *norm), parts, strict=True):
+        expected = (*values.shape[:1], width) if part in tables else (width,)
+        if values.shape != expected:
+            raise ValueError(f"{name}: {part}: expected shape {expected}, got {values.shape}")
+        if not np.all(np.isfinite(values)):
+            raise ValueError(f"{name}: the embeddings hold NaN or infinite values ({part})")
     eps = float(config.get("layer_norm_eps", 1e-12))
     words, positions, segments, scale, shift = (jnp.asarray(part) for part in parts)
     return BertEmbedding(words, positions, segments, scale, shift, eps)
@@ -242,10 +242,5 @@ def _check_sizes(
         for key, value in found.items()
         if key in config and config[key] != value
     ]
-    if embedding.words.shape[1] != found["hidden_size"]:
-        wrong.append(
-            f"the embeddings have {embedding.words.shape[1]} features, the layers "
-            f"{found['hidden_size']}"
-        )
     if wrong:
         raise ValueError(f"{name}: the config contradicts the weights: {'; '.join(wrong)}")

@@ -40,7 +40,12 @@ def state_arrays(module: Any) -> dict[str, np.ndarray]:
 
 
 def cast(arrays: dict[str, np.ndarray], dtype: str | None) -> dict[str, np.ndarray]:
-    """The floating arrays in ``dtype``, checked against jax's precision."""
+    """The floating arrays in ``dtype``, checked against jax's precision.
+
+    Raises:
+        ValueError: for another dtype than float32 and float64, for float64 with x64 off, or for
+            arrays of several dtypes when none is asked for.
+    """
     if dtype is not None:
         if dtype not in ("float32", "float64"):
             raise ValueError(f"dtype: expected 'float32' or 'float64', got {dtype!r}")
@@ -48,7 +53,11 @@ def cast(arrays: dict[str, np.ndarray], dtype: str | None) -> dict[str, np.ndarr
             name: value.astype(dtype) if np.issubdtype(value.dtype, np.floating) else value
             for name, value in arrays.items()
         }
-    for name, value in arrays.items():
-        if np.issubdtype(value.dtype, np.floating):
-            require_precision(value.dtype, f"the tensor {name!r}")
+    floating = {n: v.dtype for n, v in arrays.items() if np.issubdtype(v.dtype, np.floating)}
+    for name, kind in floating.items():
+        require_precision(kind, f"the tensor {name!r}")
+    if len(kinds := sorted({str(kind) for kind in floating.values()})) > 1:
+        raise ValueError(
+            f"expected weights of one dtype, found {kinds}; pass dtype='float32' or 'float64'"
+        )
     return arrays

@@ -51,9 +51,20 @@ class Tensors:
         return np.stack(present) if present else np.stack(found)
 
     def dense(self, template: str, layers: int, *, bias: bool = True) -> Dense:
-        """The dense layers ``template`` + ".weight" (out, in) and ".bias", turned to (in, out)."""
-        kernel = np.swapaxes(self.stack(f"{template}.weight", layers), 1, 2)
-        return Dense(kernel, self.stack(f"{template}.bias", layers) if bias else None)
+        """The dense layers ``template`` + ".weight" (out, in) and ".bias", turned to (in, out).
+
+        Raises:
+            ValueError: if the weights are not matrices.
+        """
+        kernel = self.stack(f"{template}.weight", layers)
+        if kernel.ndim != 3:
+            raise ValueError(
+                f"{self._model}: {template.format('N')}.weight: expected matrices, got shape "
+                f"{kernel.shape[1:]}"
+            )
+        return Dense(
+            np.swapaxes(kernel, 1, 2), self.stack(f"{template}.bias", layers) if bias else None
+        )
 
     def norm(self, template: str, layers: int, eps: float, *, bias: bool = True) -> Norm:
         """The layer norms ``template`` + ".weight" and ".bias"."""

@@ -126,10 +126,15 @@ def _activation(layer: Any) -> str:
     torch = torch_module()
     functional, modules = torch.nn.functional, torch.nn
     found = layer.activation
-    named = {functional.relu: "relu", functional.gelu: "gelu", functional.silu: "silu"}
+    named = {
+        functional.relu: "relu",
+        functional.gelu: "gelu",
+        functional.silu: "silu",
+        functional.tanh: "tanh",
+    }
     if found in (torch.relu, torch.tanh):
         return found.__name__
-    if isinstance(found, modules.GELU):
+    if type(found) is modules.GELU:
         return "gelu" if found.approximate == "none" else "gelu_tanh"
     classes = {modules.ReLU: "relu", modules.SiLU: "silu", modules.Tanh: "tanh"}
     name = named.get(found) or classes.get(type(found))

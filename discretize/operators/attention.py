@@ -72,7 +72,7 @@ class DiscreteAttention(DiscreteOperator):
 
     def _heads(self, values: Array) -> Array:
         """(..., x, zeta * eta) -> (..., zeta, x, eta)."""
-        return jnp.moveaxis(values.reshape(*values.shape[:-1], *self.query.target.cells), -2, -3)
+        return jnp.moveaxis(values.reshape(*values.shape[:-1], *self.query.target.shape), -2, -3)
 
 
 def _join(values: Array) -> Array:
