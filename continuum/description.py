@@ -60,6 +60,7 @@ def formula(operator: Operator, argument: str) -> str:
 def _(operator: LinearIntegral, argument: str) -> str:
     shift = "" if operator.identity == 0.0 else f" {operator.identity:+g} E {argument}"
     bias = "" if operator.bias is None else " + b"
+    argument = _bracketed(argument)
     return f"int k(xi, y, t) {argument}(x, xi) dxi{shift}{bias}"
 
 
@@ -72,7 +73,11 @@ def _(operator: IntegralAttention, argument: str) -> str:
 @formula.register
 def _(operator: Affine, argument: str) -> str:
     factor = "gamma" if operator.identity == 0.0 else f"(gamma {operator.identity:+g})"
-    return f"{factor}(y, t) {argument} + beta(y, t)"
+    return f"{factor}(y, t) {_bracketed(argument)} + beta(y, t)"
+
+
+def _bracketed(argument: str) -> str:
+    return argument if argument.isidentifier() else f"[{argument}]"
 
 
 @formula.register
@@ -99,8 +104,7 @@ def _(operator: Sum, argument: str) -> str:
 @formula.register
 def _(operator: Composition, argument: str) -> str:
     for stage in operator.stages:
-        inner = formula(stage, argument)
-        argument = inner if stage is operator.stages[-1] else f"[{inner}]"
+        argument = formula(stage, argument)
     return argument
 
 
@@ -234,6 +238,8 @@ def _steps(node: Structure, variable: str, rate: float) -> list[str]:
 def _remarks(equation: Equation) -> list[str]:
     projections = [t for t in equation.terms.values() if isinstance(t, Projection)]
     moments = [p.constraint for p in projections if isinstance(p.constraint, MomentSet)]
+    # up to its eps and its affine part a normalisation maps onto S1(0, 1)
+    moments += [MomentSet() for t in equation.terms.values() if isinstance(t, Normalisation)]
     cones = [p.constraint for p in projections if isinstance(p.constraint, NonnegativeCone)]
     remarks = []
     if moments and cones:

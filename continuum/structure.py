@@ -40,6 +40,11 @@ class Sequence:
     children: tuple["Structure", ...]
     name: str | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse an empty sequence."""
+        if not self.children:
+            raise ValueError("Sequence: expected at least one child, got none")
+
 
 @dataclasses.dataclass(frozen=True)
 class Average:

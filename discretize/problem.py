@@ -1,14 +1,15 @@
 """The one map from an equation and a grid to a discrete problem."""
 
-import dataclasses
+import math
 from collections.abc import Mapping
 
 import equinox as eqx
 import jax
 import numpy as np
 
+from continuum.domains import Domain
 from continuum.equations import Equation
-from discretize.grids import Grid, UniformGrid
+from discretize.grids import Grid, TokenGrid, UniformGrid
 from discretize.operators import DiscreteOperator, discretize_operator
 
 
@@ -63,10 +64,10 @@ def discretize(equation: Equation, grid: Grid, *, num_steps: int | None = None) 
             f"discretize: expected a feature grid on {equation.features}, got one on "
             f"{grid.features.domain}"
         )
-    if isinstance(grid.tokens, UniformGrid) and not _covers(grid.tokens, equation):
+    if not _covers(grid.tokens, equation.tokens):
+        found = grid.tokens.domain if isinstance(grid.tokens, UniformGrid) else "[0, N]"
         raise ValueError(
-            f"discretize: expected a token grid on {equation.tokens}, got one on "
-            f"{grid.tokens.domain}"
+            f"discretize: expected a token grid on {equation.tokens}, got one on {found}"
         )
     if num_steps is None:
         num_steps = max(1, round(equation.horizon))
@@ -77,8 +78,8 @@ def discretize(equation: Equation, grid: Grid, *, num_steps: int | None = None) 
     return Problem(equation, grid, terms, observed, int(num_steps))
 
 
-def _covers(grid: UniformGrid, equation: Equation) -> bool:
-    domain = equation.tokens
-    if np.isfinite(domain.measure):
-        return grid.domain == domain
-    return dataclasses.replace(grid.domain, symbol="").lower == domain.lower
+def _covers(grid: UniformGrid | TokenGrid, domain: Domain) -> bool:
+    """Whether the grid is one of the domain, or of a part [0, N] of an unbounded one."""
+    if math.isfinite(domain.measure):
+        return isinstance(grid, UniformGrid) and grid.domain == domain
+    return isinstance(grid, TokenGrid) or grid.domain.lower == domain.lower

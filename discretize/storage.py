@@ -175,6 +175,11 @@ def _encode(node: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(node, tuple | list):
         return [_encode(item, f"{path}.{k}", arrays) for k, item in enumerate(node)]
     if isinstance(node, Rule):
+        if RULES.get(node.name) is not node:
+            raise TypeError(
+                f"{path}: cannot save the quadrature rule {node.name!r}, which is code; expected "
+                f"one of {', '.join(RULES)}"
+            )
         return {"rule": node.name}
     if isinstance(node, Mapping):
         return {"mapping": {k: _encode(v, f"{path}.{k}", arrays) for k, v in node.items()}}

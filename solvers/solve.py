@@ -139,7 +139,11 @@ def solve(
         TypeError: for a state of another dtype than the problem.
     """
     shape = np.shape(u0)
-    tokens = shape[-2] if len(shape) >= 2 else 0
+    if len(shape) not in (2, 3):
+        raise ValueError(
+            f"u0: expected shape (tokens, features) or (batch, tokens, features), got {shape}"
+        )
+    tokens = shape[-2]
     solver = Solver(problem, tokens=tokens, num_steps=num_steps, scheme=scheme)
     return solver(u0, mask=mask, save_every=save_every, substeps=substeps)
 

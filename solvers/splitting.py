@@ -32,10 +32,12 @@ class Splitting:
 
     def prepare(self, substeps: tuple[Substep, ...], at: At, dt: float) -> Coefficients:
         """The coefficients of every stage for steps that start at ``at.times``."""
-        return {
-            str(k): substeps[index].prepare(At(at.times + start * dt, at.tokens), length * dt)
-            for k, (index, start, length) in enumerate(self.stages(len(substeps)))
-        }
+        found: Coefficients = {}
+        for k, (index, start, length) in enumerate(self.stages(len(substeps))):
+            begin = at.times + start * dt
+            span = At(begin, at.tokens, within=begin + 0.5 * length * dt)
+            found[str(k)] = substeps[index].prepare(span, length * dt)
+        return found
 
     def step(
         self,

@@ -50,29 +50,25 @@ def paper_equation(
             f"{len(dense)} and {len(activations)}"
         )
     terms: dict[str, Operator] = {"attention": attention, "norm_attention": norm_attention}
-    branch: list[Structure] = []
     for j, operator in enumerate(dense, start=1):
         terms[f"dense_{j}"] = operator
-        flow = Flow((f"dense_{j}",))
-        if j == len(dense):
-            branch.append(flow)
-            continue
-        terms[f"activation_{j}"] = activations[j - 1]
-        branch.append(Sequence((flow, Apply(f"activation_{j}")), name=f"dense_{j}"))
+        if j < len(dense):
+            terms[f"activation_{j}"] = activations[j - 1]
     terms["norm_output"] = norm_output
-    structure = Sequence(
-        (
-            Flow(("attention",)),
-            Apply("norm_attention"),
-            Average(
-                Sequence(tuple(branch)),
-                omega=omega,
-                rate=rate,
-                scale=omega if rate == 1.0 else 1.0,
-            ),
-            Apply("norm_output"),
-        )
-    )
+    structure = paper_structure(len(dense), omega, rate)
     return Equation(
         name, terms, structure, attention.source, float(horizon), tokens or token_axis()
     )
+
+
+def paper_structure(count: int, omega: float = 0.5, rate: float = 1.0) -> Structure:
+    """The structure of the paper's step with J = ``count`` dense operators."""
+    branch: list[Structure] = [
+        Sequence((Flow((f"dense_{j}",)), Apply(f"activation_{j}")), name=f"dense_{j}")
+        for j in range(1, count)
+    ]
+    branch.append(Flow((f"dense_{count}",)))
+    average = Average(
+        Sequence(tuple(branch)), omega=omega, rate=rate, scale=omega if rate == 1.0 else 1.0
+    )
+    return Sequence((Flow(("attention",)), Apply("norm_attention"), average, Apply("norm_output")))

@@ -27,13 +27,18 @@ def prenorm_flow(
         tokens: Omega_x.
         name: a word for printed output.
     """
-    flow: Structure = Flow(("feedforward",))
-    second = Average(flow, omega=0.5, rate=2.0) if relaxed else flow
     return Equation(
         name,
         {"attention": attention, "feedforward": feedforward},
-        Sequence((Flow(("attention",)), second)),
+        prenorm_structure(relaxed),
         attention.source,
         float(horizon),
         tokens or token_axis(),
     )
+
+
+def prenorm_structure(relaxed: bool) -> Structure:
+    """The structure of a pre-norm step, the second flow relaxed at rate 1 / omega or plain."""
+    flow: Structure = Flow(("feedforward",))
+    second = Average(flow, omega=0.5, rate=2.0) if relaxed else flow
+    return Sequence((Flow(("attention",)), second))

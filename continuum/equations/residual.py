@@ -5,6 +5,14 @@ from continuum.equations.base import Equation
 from continuum.operators import Affine, Operator
 from continuum.structure import Apply, Flow, Sequence
 
+#: A flow and a map onto S1, for each of attention and feedforward.
+RESIDUAL_STRUCTURE = Sequence(
+    (
+        Sequence((Flow(("attention",)), Apply("norm_attention"))),
+        Sequence((Flow(("feedforward",)), Apply("norm_output"))),
+    )
+)
+
 
 def residual_flow(
     attention: Operator,
@@ -38,16 +46,10 @@ def residual_flow(
         "feedforward": feedforward,
         "norm_output": norm_output,
     }
-    structure = Sequence(
-        (
-            Sequence((Flow(("attention",)), Apply("norm_attention"))),
-            Sequence((Flow(("feedforward",)), Apply("norm_output"))),
-        )
-    )
     return Equation(
         name,
         terms,
-        structure,
+        RESIDUAL_STRUCTURE,
         attention.source,
         float(horizon),
         tokens or token_axis(),

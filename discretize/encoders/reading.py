@@ -4,7 +4,7 @@ import jax
 import numpy as np
 
 from continuum.constraints import MomentSet, NonnegativeCone
-from continuum.structure import Average, Flow, walk
+from continuum.equations import RESIDUAL_STRUCTURE, paper_structure, prenorm_structure
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.weights import Dense, EncoderWeights, Norm
 from discretize.operators import (
@@ -19,7 +19,7 @@ from discretize.operators import (
     DiscreteSum,
 )
 from discretize.problem import Problem
-from discretize.sampling import At, Table
+from discretize.sampling import At, Table, sample_field
 
 
 def weights_of(problem: Problem | Recovered) -> EncoderWeights:
@@ -34,17 +34,18 @@ def weights_of(problem: Problem | Recovered) -> EncoderWeights:
     """
     plain = problem.problem if isinstance(problem, Recovered) else problem
     reader = _Reader(plain)
-    names = set(plain.terms)
-    if {"dense_1", "dense_2"} <= names:
+    structure = plain.equation.structure
+    if structure == paper_structure(2):
         weights = reader.split()
-    elif "norm_output" in names and "feedforward" in names:
+    elif structure == RESIDUAL_STRUCTURE:
         weights = reader.residual()
-    elif names == {"attention", "feedforward"}:
+    elif structure in (prenorm_structure(True), prenorm_structure(False)):
         weights = reader.prenorm()
     else:
         raise ValueError(
-            f"not a Transformer layer: expected the terms of the paper's equation with J = 2, of "
-            f"the residual flow or of a pre-norm flow, got {sorted(names)}"
+            "not a Transformer layer: expected the structure of paper_equation with J = 2, "
+            "omega = 1/2 and rate 1, of residual_flow or of prenorm_flow, got one with the terms "
+            f"{sorted(plain.terms)}: {structure}"
         )
     closing = problem.readout.operator if isinstance(problem, Recovered) else None
     if closing is not None:
@@ -67,12 +68,6 @@ class _Reader:
         self.at = At(np.arange(problem.num_steps) * self.dt, self.tokens)
 
     def split(self) -> EncoderWeights:
-        averages = [n for n in walk(self.problem.equation.structure) if isinstance(n, Average)]
-        if any((n.omega, n.rate) != (0.5, 1.0) for n in averages):
-            raise ValueError(
-                "the paper's step is an encoder layer for omega = 1/2 and rate 1 only, got "
-                f"{[(n.omega, n.rate) for n in averages]}"
-            )
         terms = self.problem.terms
         first, second = terms["dense_1"], terms["dense_2"]
         return self._build(
@@ -86,9 +81,13 @@ class _Reader:
 
     def residual(self) -> EncoderWeights:
         terms = self.problem.terms
-        attention, before = _inside(terms["attention"])
-        feedforward, between = _inside(terms["feedforward"])
+        attention, before = self._inside(terms["attention"])
+        feedforward, between = self._inside(terms["feedforward"])
         norms = self._norm(terms["norm_attention"]), self._norm(terms["norm_output"])
+        if (before is None) != (between is None):
+            raise ValueError(
+                "expected the tendency of an affine normalisation in both branches or in neither"
+            )
         if before is not None and between is not None:
             norms = self._affine_norms(before, between, norms)
         first, activation, second = _feedforward(feedforward)
@@ -100,6 +99,29 @@ class _Reader:
             norm_first=False,
         )
 
+    def _inside(self, operator: DiscreteOperator) -> tuple[DiscreteOperator, DiscreteAffine | None]:
+        """G and the affine map before it, of (gamma - 1) z + beta + G(gamma z + beta), or of G."""
+        if not isinstance(operator, DiscreteSum):
+            return operator, None
+        drift, *others = operator.terms
+        composed = others[0] if len(others) == 1 else None
+        if not (isinstance(drift, DiscreteAffine) and isinstance(composed, DiscreteComposition)):
+            raise ValueError("expected the tendency of an affine normalisation")
+        affine, *rest = composed.stages
+        if not (isinstance(affine, DiscreteAffine) and rest and self._drifts(drift, affine)):
+            raise ValueError(
+                "expected (gamma - 1) z + beta + G(gamma z + beta), with one gamma and beta"
+            )
+        return _flatten(tuple(rest)), affine
+
+    def _drifts(self, drift: DiscreteAffine, affine: DiscreteAffine) -> bool:
+        """Whether the drift is the affine map minus the identity."""
+        if (drift.identity, affine.identity) != (-1.0, 0.0):
+            return False
+        pairs = ((drift.gamma, affine.gamma), (drift.beta, affine.beta))
+        sampled = [[sample_field(f, affine.grid, self.at.times) for f in pair] for pair in pairs]
+        return all(np.array_equal(self._rows(a), self._rows(b)) for a, b in sampled)
+
     def _affine_norms(
         self, before: DiscreteAffine, between: DiscreteAffine, plain: tuple[Norm, Norm]
     ) -> tuple[Norm, Norm]:
@@ -109,6 +131,8 @@ class _Reader:
                 f"the flow of an affine normalisation is an encoder layer at dt = 1 only, got "
                 f"dt = {self.dt:g}: set num_steps to the horizon"
             )
+        if any(norm.scale is not None or norm.shift is not None for norm in plain):
+            raise ValueError("the norms of the flow of z must have no affine part of their own")
         observed = self.problem.observed
         if observed is None:
             raise ValueError("the flow of an affine normalisation needs its map back to u")
@@ -131,9 +155,6 @@ class _Reader:
         )
 
     def prenorm(self) -> EncoderWeights:
-        averages = [n for n in walk(self.problem.equation.structure) if isinstance(n, Average)]
-        if any(n.limit_rate != 1.0 or not isinstance(n.branch, Flow) for n in averages):
-            raise ValueError("a pre-norm layer relaxes at the rate 1 / omega only")
         parts = []
         for name in ("attention", "feedforward"):
             term = self.problem.terms[name]
@@ -236,19 +257,6 @@ def _linear(operator: DiscreteOperator) -> DiscreteLinear:
     if not isinstance(operator, DiscreteLinear):
         raise ValueError(f"expected a linear integral operator, got {type(operator).__name__}")
     return operator
-
-
-def _inside(operator: DiscreteOperator) -> tuple[DiscreteOperator, DiscreteAffine | None]:
-    """G and the affine map before it, of (gamma - 1) z + beta + G(gamma z + beta), or of G."""
-    if not isinstance(operator, DiscreteSum):
-        return operator, None
-    drift, composed = operator.terms
-    if not (isinstance(drift, DiscreteAffine) and isinstance(composed, DiscreteComposition)):
-        raise ValueError("expected the tendency of an affine normalisation")
-    affine, *rest = composed.stages
-    if not isinstance(affine, DiscreteAffine):
-        raise ValueError("expected an affine map in front of the operator")
-    return (rest[0] if len(rest) == 1 else DiscreteComposition(tuple(rest))), affine
 
 
 def _flatten(stages: tuple[DiscreteOperator, ...]) -> DiscreteOperator:

@@ -24,12 +24,12 @@ class DiscreteLinear(DiscreteOperator):
 
     def coefficients(self, at: At) -> Coefficients:
         """``matrix``: rows w_i k(xi_i, y_j) without the identity part; ``bias`` if there is one."""
-        table = sample_kernel(self.kernel, self.source, self.target, at.times)
+        table = sample_kernel(self.kernel, self.source, self.target, at.times, at.within)
         if not np.all(self.source.weights == 1.0):
             table = table.map(lambda v: v * jnp.asarray(self.source.weights, v.dtype)[:, None])
         found: Coefficients = {"matrix": table}
         if self.bias is not None:
-            found["bias"] = sample_field(self.bias, self.target, at.times)
+            found["bias"] = sample_field(self.bias, self.target, at.times, at.within)
         return found
 
     def step(self, at: At, dt: float) -> Coefficients:

@@ -81,7 +81,7 @@ class DiscreteNormalisation(_OneGrid):
         """``gamma`` and ``shift``, where they exist."""
         fields = {"gamma": self.gamma, "shift": self.shift}
         return {
-            name: sample_field(field, self.grid, at.times)
+            name: sample_field(field, self.grid, at.times, at.within)
             for name, field in fields.items()
             if field is not None
         }
@@ -114,10 +114,10 @@ class DiscreteAffine(_OneGrid):
 
     def coefficients(self, at: At) -> Coefficients:
         """``factor`` and ``shift``."""
-        factor = sample_field(self.gamma, self.grid, at.times)
+        factor = sample_field(self.gamma, self.grid, at.times, at.within)
         if self.identity != 0.0:
             factor = factor.map(lambda v: v + self.identity)
-        return {"factor": factor, "shift": sample_field(self.beta, self.grid, at.times)}
+        return {"factor": factor, "shift": sample_field(self.beta, self.grid, at.times, at.within)}
 
     def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
         """Factor times u plus shift."""

@@ -29,11 +29,10 @@ def substeps_of(problem: Problem) -> tuple[Substep, ...]:
 
 
 def _read_all(
-    nodes: tuple[Structure, ...], terms: Mapping[str, DiscreteOperator]
+    nodes: tuple[Structure, ...], terms: Mapping[str, DiscreteOperator], scale: float = 1.0
 ) -> tuple[Substep, ...]:
     """Read siblings, handing the scale of a relaxation on to the map that follows it."""
     found: list[Substep] = []
-    scale = 1.0
     for node in nodes:
         found.append(_read(node, terms, scale))
         scale = closing_scale(node)
@@ -42,6 +41,8 @@ def _read_all(
 
 def closing_scale(node: Structure) -> float:
     """The factor by which the node leaves u smaller than the residual sum it stands for."""
+    if isinstance(node, Sequence):
+        return closing_scale(node.children[-1])
     return node.scale if isinstance(node, Average) else 1.0
 
 
@@ -55,7 +56,7 @@ def _read(node: Structure, terms: Mapping[str, DiscreteOperator], scale: float) 
         return Map(node.term, operator)
     if isinstance(node, Average):
         return Relaxation(node.name, _read(node.branch, terms, 1.0), node.omega, node.rate)
-    children = _read_all(node.children, terms)
+    children = _read_all(node.children, terms, scale)
     name = node.name or reduce(lambda a, b: f"{a}, {b}", (child.name for child in children))
     return Chain(name, children, whole=node.name is not None)
 

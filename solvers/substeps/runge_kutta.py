@@ -35,7 +35,7 @@ class RungeKutta(Substep):
     def prepare(self, at: At, dt: float) -> Coefficients:
         """The operator's coefficients at every stage time, and dt."""
         stages: dict[str, Any] = {
-            str(k): self.operator.coefficients(At(at.times + c * dt, at.tokens))
+            str(k): self.operator.coefficients(At(at.times + c * dt, at.tokens, at.within))
             for k, c in enumerate(self.tableau.c)
         }
         return {"stages": stages, "dt": Table(jnp.full((1,), dt), False)}
@@ -47,10 +47,10 @@ class RungeKutta(Substep):
         dt = coefficients["dt"].astype(u.dtype)
         slopes: list[Array] = []
         for k, row in enumerate(self.tableau.a):
-            point = self._retract(_along(u, dt, row, slopes)) if k else u
+            point = self._retract(_along(u, dt, row, slopes))
             slope = self.operator.apply(coefficients["stages"][str(k)], point, measure)
             slopes.append(self._tangent(point, slope))
-        u = self._retract(_along(u, dt, self.tableau.b, slopes))
+        u = self._retract(_along(self._retract(u), dt, self.tableau.b, slopes))
         record(self.name, u)
         return u
 

@@ -134,7 +134,7 @@ def test_the_residual_flow_prints_both_variables():
         lines_of(equation),
         [
             "equation 'residual'",
-            "evolution  z_t = (gamma -1)(y, t) z + beta(y, t) + A([gamma(y, t) z + beta(y, t)]) "
+            "evolution  z_t = (gamma -1)(y, t) z + beta(y, t) + A(gamma(y, t) z + beta(y, t)) "
             "+ (W_feedforward z + b_feedforward) [norm_attention: N(z)] [norm_output: N(z)],"
             "  z(., ., 0) = f",
             "state      u = gamma(y, t) z + beta(y, t), z is advanced",
@@ -161,9 +161,9 @@ def test_prenorm_prints_the_norm_inside_the_terms(relaxed):
     assert_in_order(
         lines_of(equation),
         [
-            "evolution  u_t = A([N(u)]) + int k(xi, y, t) [gelu([int k(xi, y, t) [N(u)](x, xi) dxi "
-            "+ b])](x, xi) dxi + b,  u(., ., 0) = f",
-            "attention    A([N(u)])",
+            "evolution  u_t = A(N(u)) + int k(xi, y, t) [gelu(int k(xi, y, t) [N(u)](x, xi) dxi "
+            "+ b)](x, xi) dxi + b,  u(., ., 0) = f",
+            "attention    A(N(u))",
             "N(u) = gamma(y, t) (u - alpha) / sqrt(beta + 1e-12) + shift(y, t)",
             "an affine map after it: not a projection",
             "u <- u + dt (attention)(u)",

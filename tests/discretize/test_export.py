@@ -8,14 +8,19 @@ from numpy.testing import assert_array_equal
 
 import solvers
 from continuum import (
+    Affine,
     AnalyticKernel,
     CellField,
+    Equation,
+    Flow,
     IntegralAttention,
     LinearIntegral,
     MomentSet,
     NonnegativeCone,
+    Pointwise,
     Projection,
     paper_equation,
+    residual_flow,
 )
 from continuum.domains import interval
 from discretize import Grid, UniformGrid, discretize
@@ -87,6 +92,41 @@ def test_the_flow_of_an_affine_norm_is_an_encoder_at_unit_steps_only():
     halved = discretize(recovered.problem.equation, recovered.problem.grid, num_steps=6)
     with pytest.raises(ValueError, match=r"at dt = 1 only, got dt = 0\.5"):
         to_torch(halved)
+
+
+def test_what_is_no_transformer_layer_is_refused():
+    problem = recover(_encoder("pre", True), equation="residual").problem
+    terms = dict(problem.equation.terms)
+    unsplit = Equation(
+        "unsplit", terms, Flow(("attention", "feedforward")), problem.equation.features, 3.0
+    )
+    with pytest.raises(ValueError, match=r"not a Transformer layer.*Flow\("):
+        to_torch(discretize(unsplit, problem.grid))
+    post = recover(_encoder("post", True)).problem
+    terms = dict(post.equation.terms)
+    square = LinearIntegral(
+        AnalyticKernel(lambda xi, y, t: xi * y, post.equation.features, post.equation.features)
+    )
+    three = paper_equation(
+        terms["attention"],
+        (square, square, square),
+        (Pointwise("gelu", post.equation.features),) * 2,
+        terms["norm_attention"],
+        terms["norm_output"],
+        horizon=3.0,
+    )
+    with pytest.raises(ValueError, match=r"J = 2.*dense_3"):
+        to_torch(discretize(three, post.grid))
+
+
+def test_a_drift_that_is_not_the_norms_is_refused():
+    problem = recover(_encoder("post", True), equation="residual").problem
+    terms = dict(problem.equation.terms)
+    drift, inner = terms["attention"].terms
+    terms["attention"] = Affine(drift.gamma, drift.gamma, -1.0) + inner
+    changed = residual_flow(*terms.values(), horizon=3.0, observed=problem.equation.observed)
+    with pytest.raises(ValueError, match="with one gamma and beta"):
+        to_torch(discretize(changed, problem.grid))
 
 
 def _state(features):

@@ -10,6 +10,7 @@ from continuum import (
     AnalyticKernel,
     Apply,
     Average,
+    CellKernel,
     Equation,
     Flow,
     LinearIntegral,
@@ -82,6 +83,33 @@ def test_the_state_stays_on_the_set(exact):
     violation = float(jnp.max(S1.violation(solution.trajectory)))
     # free of the set, the state leaves it at once
     assert violation <= 1e-14 if constrained else violation > 1e-2
+
+
+def test_strang_keeps_its_order_on_kernels_constant_on_depth_cells():
+    """A stage at the end of a step belongs to this step's cell, not to the next layer's."""
+    values = np.random.default_rng(3).normal(size=(3, 6, 6))
+    terms = {
+        "linear": LinearIntegral(CellKernel(values, Y, Y, duration=0.2)),
+        "pointwise": Pointwise("tanh", Y),
+        "s1": Projection(S1, Y),
+    }
+    children = tuple(Sequence((Flow((n,)), Apply("s1"))) for n in ("linear", "pointwise"))
+    problem = discretize(Equation("layers", terms, Sequence(children), Y, 0.6, X), GRID)
+    sizes = 3 * 2 ** np.arange(2, 7)
+    finals = [
+        solvers.solve(problem, start(), num_steps=int(n), scheme="strang").final for n in sizes
+    ]
+    errors = [relative_difference(a, b) for a, b in zip(finals, finals[1:], strict=False)]
+    assert abs(slope(sizes[1:-1], errors[1:]) - 2) <= 0.05
+
+
+def test_a_state_off_the_set_is_projected_before_it_moves():
+    problem, off = flow(True), start() + 0.5
+    finals = [
+        solvers.solve(problem, state, num_steps=8, scheme="strang").final
+        for state in (off, np.asarray(S1.project(jnp.asarray(off))))
+    ]
+    assert relative_difference(*finals) <= 1e-14  # the projection of a member is itself
 
 
 @pytest.mark.parametrize(

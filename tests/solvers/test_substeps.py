@@ -121,6 +121,20 @@ def test_the_scale_reaches_only_the_map_right_after_the_relaxation():
     assert [s.scale for s in substeps if isinstance(s, Normalise)] == [1.0, 0.5, 1.0]
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_the_scale_passes_through_nested_sequences(inside):
+    average = Average(Flow(("w",)), scale=0.5)
+    if inside:
+        structure = Sequence((average, Sequence((Apply("n"), Apply("n")))))
+    else:
+        structure = Sequence((Sequence((Apply("n"), average)), Apply("n")))
+    terms = {"w": linear(Y, Y), "n": Normalisation(Y, eps=0.1)}
+    found = []
+    for substep in substeps_of(discretize(equation_of(structure, **terms), GRID)):
+        found += [s.scale for s in getattr(substep, "children", [substep]) if type(s) is Normalise]
+    assert found == ([0.5, 1.0] if inside else [1.0, 0.5])
+
+
 def test_several_terms_in_one_flow_are_added_at_the_same_point():
     terms = {"a": linear(Y, Y), "b": linear(Y, Y, 0.5)}
     together = substeps_of(discretize(equation_of(Flow(("a", "b")), **terms), GRID))[0]
