@@ -77,6 +77,11 @@ def save_problem(problem: Problem, folder: str | Path, *, overwrite: bool = Fals
         FileExistsError: if the folder exists and ``overwrite`` is False, or is something else.
         TypeError: if the equation contains something that is code.
     """
+    if not isinstance(problem, Problem):
+        raise TypeError(
+            f"save_problem: expected a Problem, got a {type(problem).__name__}; a Recovered "
+            "has one as .problem (its embedding and final normalisation are not part of it)"
+        )
     target = Path(folder)
     if target.exists() and not overwrite:
         raise FileExistsError(f"{target} exists; pass overwrite=True to replace it")
@@ -170,6 +175,10 @@ def _encode(node: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
     if isinstance(node, float):
         return node if math.isfinite(node) else {"float": repr(node)}
     if isinstance(node, jax.Array | np.ndarray):
+        if path in arrays:
+            raise ValueError(
+                f"two arrays would be stored as {path!r}: rename the terms whose names contain dots"
+            )
         arrays[path] = np.ascontiguousarray(np.asarray(node))
         return {"array": path}
     if isinstance(node, tuple | list):

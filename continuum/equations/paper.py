@@ -36,7 +36,8 @@ def paper_equation(
         norm_attention: the projection onto S1, or a normalisation, after attention.
         norm_output: the same at the end of the step.
         horizon: T.
-        omega: the weight of the relaxation.
+        omega: the weight of the relaxation; only at 1/2 is the relaxed state a multiple of the
+            residual sum u2 + F, so only there is the step an encoder layer when eps > 0.
         rate: the rate of the feedforward branch: 1 is the paper's literal step.
         tokens: Omega_x.
         name: a word for printed output.

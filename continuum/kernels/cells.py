@@ -12,6 +12,9 @@ from continuum.domains import Domain
 from continuum.kernels.base import Field, Kernel
 from continuum.precision import as_values
 
+#: A node this close below the end of a cell (in cells) lies on it, but for rounding.
+_NODE_SLACK = 1e-12
+
 #: A time this close below the end of a cell (in cells) counts as the next cell's beginning,
 #: because t = n dt is rounded.
 _TIME_SLACK = 1e-6
@@ -109,7 +112,7 @@ def cell_index(domain: Domain, cells: tuple[int, ...], points):
     for column, low, extent, count in zip(
         columns, domain.lower, domain.extents, cells, strict=True
     ):
-        index = xp.floor((column - low) * (count / extent)).astype(int)
+        index = xp.floor((column - low) * (count / extent) + _NODE_SLACK).astype(int)
         flat = flat * count + xp.clip(index, 0, count - 1)
     return flat
 

@@ -12,7 +12,7 @@ import numpy as np
 from jax import Array
 from jax.typing import ArrayLike
 
-from discretize.encoders.live import cast, state_arrays, to_numpy, torch_module
+from discretize.encoders.live import cast, check_unaltered, state_arrays, to_numpy, torch_module
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.stacking import Tensors
 from discretize.encoders.weights import EncoderWeights, Norm, assemble
@@ -63,7 +63,14 @@ def read(model: Any, equation: str, dtype: str | None) -> Recovered:
         name = f"{type(model).__module__}.{type(model).__qualname__}"
         config, arrays = model.config.to_dict(), state_arrays(model)
     _check_config(config, name)
-    plain = {key.removeprefix("bert."): value for key, value in arrays.items()}
+    if not isinstance(model, str | Path):
+        _check_live(model, config, name)
+    plain = {_current_name(key): value for key, value in arrays.items()}
+    if len(plain) != len(arrays):
+        raise ValueError(
+            f"{name}: two tensors stand for one: expected names with the prefix 'bert.' or "
+            "without it, got both"
+        )
     tensors = Tensors(cast(plain, dtype), name)
     weights = _layers(tensors, config)
     embedding = _embedding(tensors, config, name, weights.query.kernel.shape[1])
@@ -73,6 +80,36 @@ def read(model: Any, equation: str, dtype: str | None) -> Recovered:
     tensors.finish(("embeddings.position_ids", "embeddings.token_type_ids", *_OUTSIDE))
     _check_sizes(weights, embedding, config, name)
     return assemble(weights, equation, embedding, name, ("the embeddings (see embed)", *outside))
+
+
+def _current_name(key: str) -> str:
+    """A tensor's name without the prefix of a model with a head, and without legacy endings."""
+    key = key.removeprefix("bert.")
+    for old, new in (("LayerNorm.gamma", "LayerNorm.weight"), ("LayerNorm.beta", "LayerNorm.bias")):
+        if key.endswith(old):
+            return key.removesuffix(old) + new
+    return key
+
+
+def _check_live(model: Any, config: Mapping[str, Any], name: str) -> None:
+    """Hold the modules against those that the config would build today."""
+    torch = torch_module()
+    with torch.device("meta"):
+        fresh = type(model)(model.config)
+    allowed = {part: type(module) for part, module in fresh.named_modules()}
+    check_unaltered(model, tuple(dict.fromkeys(allowed.values())))
+    for part, module in model.named_modules():
+        expected, found = allowed.get(part), type(module)
+        eps, heads = getattr(module, "eps", None), getattr(module, "num_attention_heads", None)
+        if found is not expected:
+            wrong = f"the class {expected} by the config, {found} in the model"
+        elif isinstance(module, torch.nn.LayerNorm) and eps != config.get("layer_norm_eps", 1e-12):
+            wrong = f"eps {config.get('layer_norm_eps')} by the config, {eps} in the model"
+        elif heads not in (None, config["num_attention_heads"]):
+            wrong = f"{config['num_attention_heads']} heads by the config, {heads} in the model"
+        else:
+            continue
+        raise ValueError(f"{name}: the config contradicts the module {part}: {wrong}")
 
 
 class BertEmbedding(eqx.Module):
@@ -136,7 +173,7 @@ def _read_folder(folder: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     if not folder.is_dir():
         raise FileNotFoundError(
             f"{folder} is not a directory: expected one with config.json and model.safetensors "
-            "(names on a hub are not downloaded)"
+            "(names on a hub are not downloaded; of a file, give the directory)"
         )
     path = folder / "config.json"
     if not path.is_file():
@@ -168,7 +205,7 @@ def _check_config(config: Mapping[str, Any], name: str) -> None:
             raise TypeError(f"{name}: {flag} is not covered ({why})")
     if config.get("quantization_config"):
         raise TypeError(f"{name}: quantised weights are not covered; expected plain floats")
-    if config.get("hidden_act", "gelu") not in _ACTIVATIONS:
+    if str(config.get("hidden_act", "gelu")) not in _ACTIVATIONS:
         raise TypeError(
             f"{name}: unknown activation {config.get('hidden_act')!r}; expected one of "
             f"{', '.join(_ACTIVATIONS)}"

@@ -13,6 +13,35 @@ def torch_module() -> Any:
     return sys.modules.get("torch")
 
 
+def check_unaltered(module: Any, allowed: tuple[type, ...]) -> None:
+    """Refuse a module that may compute something else than its parameters say.
+
+    Args:
+        module: the module, all of its parts included.
+        allowed: the exact classes a part may have.
+
+    Raises:
+        TypeError: for a part of another class (an adapter, say), a method replaced on an instance,
+            or a forward hook.
+    """
+    for name, part in module.named_modules():
+        where = f"{type(module).__name__}.{name}" if name else type(module).__name__
+        if type(part) not in allowed:
+            raise TypeError(
+                f"recover: {where}: expected one of {', '.join(c.__name__ for c in allowed)}, got "
+                f"{type(part).__module__}.{type(part).__qualname__}, whose forward may differ"
+            )
+        replaced = [n for n in vars(part) if callable(getattr(type(part), n, None))]
+        hooks = [*part._forward_hooks.values(), *part._forward_pre_hooks.values()]
+        # transformers itself leaves hooks behind that collect hidden states
+        hooks = [h for h in hooks if not str(h.__module__).startswith("transformers.")]
+        if replaced or hooks:
+            what = f"replaced methods {replaced}" if replaced else "forward hooks"
+            raise TypeError(
+                f"recover: {where} has {what}, which may change what it computes; remove them first"
+            )
+
+
 def to_numpy(values: Any) -> Any:
     """A torch tensor as a NumPy array; anything else as it is."""
     torch = torch_module()

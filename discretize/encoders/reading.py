@@ -34,6 +34,12 @@ def weights_of(problem: Problem | Recovered) -> EncoderWeights:
     """
     plain = problem.problem if isinstance(problem, Recovered) else problem
     reader = _Reader(plain)
+    drifting = isinstance(plain.terms.get("attention"), DiscreteSum)
+    if plain.observed is not None and not drifting:
+        raise ValueError(
+            "not a Transformer layer: the problem is observed through an affine map that none of "
+            "its terms belongs to"
+        )
     structure = plain.equation.structure
     if structure == paper_structure(2):
         weights = reader.split()
@@ -161,6 +167,11 @@ class _Reader:
             if not isinstance(term, DiscreteComposition):
                 raise ValueError(f"{name}: expected a normalisation followed by the operator")
             parts.append(term.stages)
+        if len(parts[0]) != 2:
+            raise ValueError(
+                f"attention: expected a normalisation and integral attention, got {len(parts[0])} "
+                "stages"
+            )
         first, activation, second = _feedforward(_flatten(parts[1][1:]))
         return self._build(
             parts[0][1],

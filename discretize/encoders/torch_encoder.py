@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from discretize.encoders.live import cast, state_arrays, to_numpy, torch_module
+from discretize.encoders.live import cast, check_unaltered, state_arrays, to_numpy, torch_module
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.stacking import Tensors
 from discretize.encoders.weights import Dense, EncoderWeights, Norm, assemble
@@ -34,6 +34,8 @@ def read(model: Any, equation: str, dtype: str | None) -> Recovered:
     for layer in layers:
         _check_layer(layer)
     activation = _shared("activation", [_activation(layer) for layer in layers])
+    for layer in layers:
+        check_unaltered(layer, _parts_of_a_layer())
     norm_first = _shared("norm_first", [bool(layer.norm_first) for layer in layers])
     heads = _shared("number of heads", [layer.self_attn.num_heads for layer in layers])
     eps = [_shared("norm eps", [getattr(x, n).eps for x in layers]) for n in ("norm1", "norm2")]
@@ -113,6 +115,14 @@ def _check_layer(layer: Any) -> None:
             raise TypeError(f"recover: self_attn with {name} set is not covered")
     for name in ("norm1", "norm2"):
         _check_norm(name, getattr(layer, name))
+
+
+def _parts_of_a_layer() -> tuple[type, ...]:
+    modules = torch_module().nn
+    linear = modules.modules.linear.NonDynamicallyQuantizableLinear
+    layer = (modules.TransformerEncoderLayer, modules.MultiheadAttention, linear, modules.Linear)
+    activations = (modules.GELU, modules.ReLU, modules.SiLU, modules.Tanh)
+    return (*layer, modules.LayerNorm, modules.Dropout, *activations)
 
 
 def _check_norm(name: str, norm: Any) -> None:
