@@ -25,11 +25,5 @@ class Tableau:
         return tuple(sum(row) for row in self.a)
 
 
-#: Forward Euler.
-EULER = Tableau("euler", 1, ((),), (1.0,))
-
 #: The explicit trapezoid rule (Heun).
 RK2 = Tableau("rk2", 2, ((), (1.0,)), (0.5, 0.5))
-
-#: The tableaux by name.
-TABLEAUX = {tableau.name: tableau for tableau in (EULER, RK2)}
