@@ -1,4 +1,8 @@
-"""``python -m benchmarks [--json] [--rounds N] [--threads N]``: one table, float32."""
+"""``python -m benchmarks [forward|streaming] [--json] [--rounds N] [--threads N]``.
+
+``forward`` (the default) is one table of forward passes in float32; ``streaming`` writes a
+trajectory of 4 GiB into a temporary directory and reports the peak of memory.
+"""
 
 import argparse
 import json
@@ -10,10 +14,24 @@ from importlib.metadata import version
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument(
+        "which", nargs="?", choices=("forward", "streaming"), default="forward", help="(forward)"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument("--rounds", type=int, default=20, help="timed calls of either side")
     parser.add_argument("--threads", type=int, default=2, help="threads of both sides")
     options = parser.parse_args()
+    {"forward": run_forward, "streaming": run_streaming}[options.which](options)
+
+
+def run_streaming(options: argparse.Namespace) -> None:
+    from benchmarks.streaming import show, streaming
+
+    report = streaming()
+    print(json.dumps(report, indent=1) if options.json else show(report))
+
+
+def run_forward(options: argparse.Namespace) -> None:
     # The XLA CPU client takes as many threads as the process may use processors.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: options.threads])
     os.environ.setdefault("HF_HUB_OFFLINE", "1")

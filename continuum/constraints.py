@@ -7,21 +7,23 @@ A set knows no grid: what it needs of a quadrature comes in as ``mean``, the fun
 import dataclasses
 import math
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array
 from jaxtyping import Bool, Float
 
-MeanFunctional: TypeAlias = Callable[[Array], Array]
+#: Written with methods and operators alone, so that arrays of NumPy and of jax both go through.
+MeanFunctional: TypeAlias = Callable[[Any], Any]
 
 #: A row counts as constant in y when its deviation is within this many units of round-off.
 _DEGENERATE_ULPS = 8.0
 
 
-def plain_mean(values: Array) -> Array:
+def plain_mean(values: Any) -> Any:
     """The mean over the last axis with equal weights, that axis kept with length one."""
-    return jnp.mean(values, axis=-1, keepdims=True)
+    return values.mean(axis=-1, keepdims=True)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -205,10 +207,13 @@ def compatible(
     return Compatibility(True, f"sigma1 = {mean:g} > 0")
 
 
-def _ramp(size: int, dtype: jnp.dtype, mean: MeanFunctional) -> Array:
-    """The direction used for rows constant in y: y -> index(y) with mean 0 and mean square 1."""
+def _ramp(size: int, dtype: np.dtype, mean: MeanFunctional) -> np.ndarray:
+    """The direction used for rows constant in y: y -> index(y) with mean 0 and mean square 1.
+
+    Formed on the host: traced, it would be compiled anew into every projection.
+    """
     if size == 1:
-        return jnp.zeros((1,), dtype)
-    ramp = jnp.arange(size, dtype=dtype)
-    centred = ramp - mean(ramp)
-    return centred / jnp.sqrt(mean(centred**2))
+        return np.zeros(1, dtype)
+    ramp = np.arange(size, dtype=dtype)
+    centred = ramp - np.asarray(mean(ramp))
+    return centred / np.sqrt(np.asarray(mean(centred**2)))

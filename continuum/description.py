@@ -1,12 +1,27 @@
 """Equations in readable mathematics."""
 
+from collections.abc import Callable
 from functools import singledispatch
+from typing import TypeAlias
+
+from jax import Array
 
 from continuum.constraints import MomentSet, NonnegativeCone, compatible
 from continuum.equations import Equation
-from continuum.kernels import Field, Kernel
-from continuum.kernels.cells import CellField, CellKernel
-from continuum.kernels.separable import SeparableKernel
+from continuum.expressions import Expression
+from continuum.kernels import (
+    AnalyticField,
+    AnalyticKernel,
+    BasisField,
+    BasisKernel,
+    CellField,
+    CellKernel,
+    Field,
+    Kernel,
+    LayeredField,
+    LayeredKernel,
+    SeparableKernel,
+)
 from continuum.operators import (
     Affine,
     Composition,
@@ -16,9 +31,12 @@ from continuum.operators import (
     Operator,
     Pointwise,
     Projection,
+    Source,
     Sum,
 )
 from continuum.structure import Apply, Average, Flow, Structure, walk
+
+_Deep: TypeAlias = BasisField | BasisKernel | CellField | CellKernel | LayeredField | LayeredKernel
 
 
 def describe(equation: Equation) -> str:
@@ -97,6 +115,12 @@ def _(operator: Pointwise, argument: str) -> str:
 
 
 @formula.register
+def _(operator: Source, argument: str) -> str:
+    del argument
+    return "g(x, y, t)" if operator.time_dependent else "g(x, y)"
+
+
+@formula.register
 def _(operator: Sum, argument: str) -> str:
     return " + ".join(formula(term, argument) for term in operator.terms)
 
@@ -126,12 +150,18 @@ def _(operator: LinearIntegral) -> list[str]:
 
 @definition.register
 def _(operator: IntegralAttention) -> list[str]:
-    heads = operator.query.target
+    heads, causal = operator.query.target, operator.causal
+    volterra = (
+        []
+        if causal is None
+        else [f"causal: the integrals run over x~ <= x, the node x~ = x weighs {causal.diagonal:g}"]
+    )
     return [
         "A(u)(x, y) = int_{Omega_h x Omega_eta} W^O int_{Omega_x} gamma(x, x~) V(x~) dmu(x~) + b^O",
         "gamma = exp s / int exp s dmu(x'), s(x, x~) = c int Q(x) K(x~) deta, "
         f"c = {1.0 / operator.divisor:.6g}",
         f"heads x features of a head: {heads}; Q, K, V: {_kind(operator.query.kernel)}",
+        *volterra,
     ]
 
 
@@ -157,6 +187,11 @@ def _(operator: Normalisation) -> list[str]:
 
 
 @definition.register
+def _(operator: Source) -> list[str]:
+    return [f"g: {_analytic(operator.function, operator.time_dependent)}"]
+
+
+@definition.register
 def _(operator: Composition) -> list[str]:
     lines = [formula(operator, "u")]
     return lines + [line for stage in operator.stages for line in _nested(stage)]
@@ -171,15 +206,64 @@ def _nested(operator: Operator) -> list[str]:
     return [f"  {line}" for line in definition(operator)]
 
 
+@singledispatch
 def _kind(function: Kernel | Field) -> str:
     """A few words on what sort of function a kernel or field is."""
-    if isinstance(function, CellKernel | CellField):
-        cells = " x ".join(str(size) for size in function.values.shape[1:])
-        depth = function.values.shape[0]
-        return f"constant on {cells} cells" + (f", {depth} in t" if depth > 1 else "")
-    if isinstance(function, SeparableKernel):
-        return f"separable, rank {len(function.left)}"
     return "analytic" + (" in t" if function.time_dependent else ", constant in t")
+
+
+@_kind.register
+def _(function: AnalyticKernel | AnalyticField) -> str:
+    return _analytic(function.function, function.time_dependent)
+
+
+@_kind.register
+def _(function: CellKernel | CellField) -> str:
+    return f"constant on {_sizes(function.values)} cells" + _depth(function, len(function.values))
+
+
+@_kind.register
+def _(function: BasisKernel) -> str:
+    bases = dict.fromkeys(b.name for b in (*function.source_basis, *function.target_basis))
+    sizes = _sizes(function.coefficients)
+    depth = _depth(function, len(function.coefficients))
+    return f"{' x '.join(bases)}, {sizes} coefficients{depth}"
+
+
+@_kind.register
+def _(function: BasisField) -> str:
+    bases = dict.fromkeys(b.name for b in function.basis)
+    sizes = _sizes(function.coefficients)
+    depth = _depth(function, len(function.coefficients))
+    return f"{' x '.join(bases)}, {sizes} coefficients{depth}"
+
+
+@_kind.register
+def _(function: LayeredKernel | LayeredField) -> str:
+    kinds = dict.fromkeys(_kind(child) for child in function.children)
+    return f"layers of: {'; '.join(kinds)}" + _depth(function, len(function.children))
+
+
+@_kind.register
+def _(function: SeparableKernel) -> str:
+    return f"separable, rank {len(function.left)}"
+
+
+def _analytic(function: Callable[..., Array], time_dependent: bool) -> str:
+    """The formula itself, where it is known."""
+    if isinstance(function, Expression):
+        return str(function)
+    return "analytic" + (" in t" if time_dependent else ", constant in t")
+
+
+def _sizes(values: Array) -> str:
+    """The lengths of all axes but that of depth."""
+    return " x ".join(str(size) for size in values.shape[1:])
+
+
+def _depth(function: _Deep, count: int) -> str:
+    """How many rows there are in depth, and what happens between them."""
+    return (f", {count} in t" + (", linear between" if function.degree else "")) * (count > 1)
 
 
 def _set_name(constraint: MomentSet | NonnegativeCone) -> str:

@@ -108,3 +108,18 @@ def term_names(node: Structure) -> tuple[str, ...]:
         elif isinstance(item, Apply):
             names[item.term] = None
     return tuple(names)
+
+
+def with_consistent_rates(node: Structure) -> Structure:
+    """The structure with every relaxation's branch at the rate 1 / omega.
+
+    Then the branch's tendencies enter the limit dt -> 0 as the equation states them, and the
+    relaxed state is the residual sum itself (``scale`` 1).
+    """
+    if isinstance(node, Sequence):
+        children = tuple(with_consistent_rates(child) for child in node.children)
+        return dataclasses.replace(node, children=children)
+    if isinstance(node, Average):
+        branch = with_consistent_rates(node.branch)
+        return dataclasses.replace(node, branch=branch, rate=1.0 / node.omega, scale=1.0)
+    return node

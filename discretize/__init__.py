@@ -18,6 +18,7 @@ if getattr(continuum, "DISTRIBUTION", None) != "transformer-continuum":
 #: The distribution this package belongs to; the other packages refuse a foreign namesake.
 DISTRIBUTION = "transformer-continuum"
 
+from discretize import basis_sampling  # noqa: F401  (registers the sampling of more kernels)
 from discretize.grids import Grid, TokenGrid, UniformGrid
 from discretize.problem import Problem, discretize
 from discretize.quadrature import MIDPOINT, Rule

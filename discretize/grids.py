@@ -4,6 +4,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -23,19 +24,20 @@ class UniformGrid:
     Args:
         domain: a bounded box.
         cells: the number of cells along each coordinate.
-        rule: the quadrature rule, along every coordinate.
+        rule: the quadrature rule along every coordinate, or a tuple with one for each; equal ones
+            are kept as the single rule that they are.
 
     Raises:
-        ValueError: for an unbounded domain, or counts that are not positive, or not one for each
-            coordinate.
+        ValueError: for an unbounded domain, or counts that are not positive, or counts or rules
+            that are not one for each coordinate.
     """
 
     domain: Domain
     cells: tuple[int, ...]
-    rule: Rule = MIDPOINT
+    rule: Rule | tuple[Rule, ...] = MIDPOINT
 
     def __post_init__(self) -> None:
-        """Check domain and counts."""
+        """Check domain, counts and rules."""
         if not math.isfinite(self.domain.measure):
             raise ValueError(f"UniformGrid: expected a bounded domain, got {self.domain}")
         if len(self.cells) != self.domain.dimension or any(n < 1 for n in self.cells):
@@ -43,6 +45,20 @@ class UniformGrid:
                 f"UniformGrid: expected {self.domain.dimension} positive cell counts for "
                 f"{self.domain}, got {self.cells}"
             )
+        if len(self.rules) != self.domain.dimension:
+            raise ValueError(
+                f"UniformGrid: expected one rule, or {self.domain.dimension} of them for "
+                f"{self.domain}, got {len(self.rules)}"
+            )
+        if len(set(self.rules)) == 1:  # so that grids with the same nodes are equal
+            object.__setattr__(self, "rule", self.rules[0])
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """The quadrature rule along each coordinate."""
+        if isinstance(self.rule, tuple):
+            return self.rule
+        return (self.rule,) * self.domain.dimension
 
     @property
     def spacing(self) -> tuple[float, ...]:
@@ -53,8 +69,10 @@ class UniformGrid:
     def axes(self) -> tuple[np.ndarray, ...]:
         """The node coordinates along each axis, float64."""
         return tuple(
-            low + h * self.rule.nodes(n)
-            for low, h, n in zip(self.domain.lower, self.spacing, self.cells, strict=True)
+            low + h * rule.nodes(n)
+            for low, h, n, rule in zip(
+                self.domain.lower, self.spacing, self.cells, self.rules, strict=True
+            )
         )
 
     @functools.cached_property
@@ -68,7 +86,10 @@ class UniformGrid:
     @functools.cached_property
     def weights(self) -> np.ndarray:
         """The quadrature weights, shape (size,); they sum to |Omega|."""
-        along = [h * self.rule.weights(n) for h, n in zip(self.spacing, self.cells, strict=True)]
+        along = [
+            h * rule.weights(n)
+            for h, n, rule in zip(self.spacing, self.cells, self.rules, strict=True)
+        ]
         return functools.reduce(np.multiply.outer, along).reshape(-1)
 
     @property
@@ -86,12 +107,15 @@ class UniformGrid:
         """Whether every node weighs the same, so that weights cancel in means."""
         return bool(np.all(self.weights == self.weights[0]))
 
-    def mean(self, values: Array) -> Array:
-        """(1 / |Omega|) int v over the last axis, which stays with length one."""
+    def mean(self, values: Any) -> Any:
+        """(1 / |Omega|) int v over the last axis, which stays with length one.
+
+        Of an array of NumPy or of jax, and the same kind comes back.
+        """
         if self.equal_weights:
-            return jnp.mean(values, axis=-1, keepdims=True)
-        weights = jnp.asarray(self.weights / self.weights.sum(), values.dtype)
-        return jnp.sum(values * weights, axis=-1, keepdims=True)
+            return values.mean(axis=-1, keepdims=True)
+        weights = (self.weights / self.weights.sum()).astype(values.dtype)
+        return (values * weights).sum(axis=-1, keepdims=True)
 
     def integrate(self, values: Array) -> Array:
         """Int v over the last axis: values (..., size) -> (...)."""
@@ -169,23 +193,41 @@ class Grid:
         tokens: the grid of Omega_x.
         features: the grid of Omega_y.
         head_cells: cells along the head coordinate; by default one per unit of Omega_h.
+        head_rule: the quadrature rule along the head coordinate; None for midpoint.  The features
+            inside a head have the rule of ``features``.
+        head_refinement: parts that each cell along the head coordinate is cut into.
+
+    Raises:
+        ValueError: if ``head_cells`` or ``head_refinement`` is below one.
     """
 
     tokens: UniformGrid | TokenGrid
     features: UniformGrid
     head_cells: int | None = None
+    head_rule: Rule | None = None
+    head_refinement: int = 1
 
-    def refine(self, tokens: int = 1, features: int = 1) -> "Grid":
-        """Cut cells in x into ``tokens`` and cells in y into ``features`` parts."""
+    def __post_init__(self) -> None:
+        """Check the counts."""
+        for name in ("head_cells", "head_refinement"):
+            count = getattr(self, name)
+            if count is not None and count < 1:
+                raise ValueError(f"Grid: expected {name} >= 1, got {count}")
+
+    def refine(self, tokens: int = 1, features: int = 1, heads: int = 1) -> "Grid":
+        """Cut cells in x, in y and along the head coordinate into so many parts."""
         return dataclasses.replace(
-            self, tokens=self.tokens.refine(tokens), features=self.features.refine(features)
+            self,
+            tokens=self.tokens.refine(tokens),
+            features=self.features.refine(features),
+            head_refinement=self.head_refinement * heads,
         )
 
     def auxiliary(self, domain: Domain) -> UniformGrid:
         """The grid of another feature-like domain, at the spacing of Omega_y.
 
-        A domain of dimension two is Omega_h x Omega_eta: unit cells (or ``head_cells``) along the
-        first coordinate.
+        A domain of dimension two is Omega_h x Omega_eta: unit cells (or ``head_cells``) and the
+        head rule along the first coordinate, spacing and rule of Omega_y along the second.
 
         Raises:
             ValueError: if the domain is not a whole number of cells long.
@@ -193,9 +235,13 @@ class Grid:
         if domain == self.features.domain:
             return self.features
         *heads, features = domain.extents
-        counts = [self.head_cells or _count(domain, length, 1.0) for length in heads]
+        counts = [
+            self.head_refinement * (self.head_cells or _count(domain, length, 1.0))
+            for length in heads
+        ]
         counts.append(_count(domain, features, self.features.spacing[0]))
-        return UniformGrid(domain, tuple(counts), self.features.rule)
+        rules = (self.head_rule or MIDPOINT,) * len(heads) + self.features.rules
+        return UniformGrid(domain, tuple(counts), rules)
 
 
 def _count(domain: Domain, length: float, step: float) -> int:

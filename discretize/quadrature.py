@@ -1,6 +1,7 @@
 """Quadrature rules on a uniform partition of an interval."""
 
 import dataclasses
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -12,14 +13,15 @@ class Rule:
 
     Args:
         name: the field's name of the rule.
-        order: the order of convergence for smooth integrands.
-        degree: polynomials up to this degree are integrated exactly.
+        order: the order of convergence for smooth integrands (``math.inf``: faster than any power,
+            for smooth integrands that are periodic).
+        degree: polynomials up to this degree are integrated exactly, and no others are.
         nodes: n -> node positions in units of a cell, for n cells of [0, n].
         weights: n -> the weights in units of a cell.
     """
 
     name: str
-    order: int
+    order: int | float
     degree: int
     nodes: Callable[[int], np.ndarray]
     weights: Callable[[int], np.ndarray]
@@ -53,5 +55,10 @@ LEFT = Rule("left", 1, 0, lambda n: np.arange(float(n)), np.ones)
 #: Parabolas over pairs of cells: n + 1 nodes, n even.
 SIMPSON = Rule("simpson", 4, 3, lambda n: np.arange(n + 1.0), _simpson)
 
+#: The midpoint rule's nodes and weights, declared for integrands that are smooth *and periodic*:
+#: there the error falls faster than any power of h, and n nodes integrate the trigonometric
+#: polynomials of the period exactly up to frequency n - 1.  On other integrands it has order 2.
+PERIODIC = Rule("periodic", math.inf, 1, MIDPOINT.nodes, MIDPOINT.weights)
+
 #: The rules by name.
-RULES = {rule.name: rule for rule in (MIDPOINT, TRAPEZOID, LEFT, SIMPSON)}
+RULES = {rule.name: rule for rule in (MIDPOINT, TRAPEZOID, LEFT, SIMPSON, PERIODIC)}

@@ -22,6 +22,8 @@ from safetensors.numpy import save_file
 
 from continuum import constraints, domains, kernels, operators, structure
 from continuum.equations import Equation
+from continuum.expressions import Expression, parse
+from continuum.kernels import BASES, Basis
 from continuum.precision import require_precision
 from discretize.grids import Grid, TokenGrid, UniformGrid
 from discretize.problem import Problem, discretize
@@ -38,16 +40,24 @@ CLASSES: dict[str, type] = {
         constraints.MomentSet,
         constraints.NonnegativeCone,
         domains.Domain,
+        kernels.AnalyticField,
+        kernels.AnalyticKernel,
+        kernels.BasisField,
+        kernels.BasisKernel,
         kernels.CellField,
         kernels.CellKernel,
+        kernels.LayeredField,
+        kernels.LayeredKernel,
         kernels.SeparableKernel,
         operators.Affine,
+        operators.Causal,
         operators.Composition,
         operators.IntegralAttention,
         operators.LinearIntegral,
         operators.Normalisation,
         operators.Pointwise,
         operators.Projection,
+        operators.Source,
         operators.Sum,
         structure.Apply,
         structure.Average,
@@ -65,8 +75,8 @@ def save_problem(problem: Problem, folder: str | Path, *, overwrite: bool = Fals
     """Write a problem to ``folder``, all of it or nothing.
 
     Args:
-        problem: the problem; its kernels must be data (cell-constant, separable of such), not
-            Python functions.
+        problem: the problem; its kernels and sources must be data (cell-constant, in a basis,
+            formulas, separable or layered of such), not Python functions.
         folder: the directory to create.
         overwrite: replace an existing directory, if a problem was saved there.
 
@@ -183,25 +193,44 @@ def _encode(node: Any, path: str, arrays: dict[str, np.ndarray]) -> Any:
         return {"array": path}
     if isinstance(node, tuple | list):
         return [_encode(item, f"{path}.{k}", arrays) for k, item in enumerate(node)]
-    if isinstance(node, Rule):
-        if RULES.get(node.name) is not node:
-            raise TypeError(
-                f"{path}: cannot save the quadrature rule {node.name!r}, which is code; expected "
-                f"one of {', '.join(RULES)}"
-            )
-        return {"rule": node.name}
+    if isinstance(node, Rule | Basis):
+        return _encode_named(node, path)
+    if isinstance(node, Expression):
+        return {
+            "expression": node.source,
+            "variables": list(node.variables),
+            "parameters": [[name, value] for name, value in node.parameters],
+        }
     if isinstance(node, Mapping):
         return {"mapping": {k: _encode(v, f"{path}.{k}", arrays) for k, v in node.items()}}
-    if CLASSES.get(type(node).__name__) is not type(node):
+    if CLASSES.get(type(node).__name__) is not type(node) or _is_code(node):
         raise TypeError(
             f"{path}: cannot save a {type(node).__name__}, which is code or not a known class; "
-            "sample analytic kernels into CellKernel and CellField first"
+            "write it as an Expression, or sample it into a CellKernel or CellField first"
         )
     fields = {
         field.name: _encode(getattr(node, field.name), f"{path}.{field.name}", arrays)
         for field in dataclasses.fields(node)
     }
     return {"class": type(node).__name__, "fields": fields}
+
+
+def _encode_named(node: Rule | Basis, path: str) -> dict[str, str]:
+    """A member of a table of code, by its name."""
+    kind, table = ("rule", RULES) if isinstance(node, Rule) else ("basis", BASES)
+    if table.get(node.name) is not node:
+        what = "quadrature rule" if kind == "rule" else kind
+        raise TypeError(
+            f"{path}: cannot save the {what} {node.name!r}, which is code; expected one of "
+            f"{', '.join(table)}"
+        )
+    return {kind: node.name}
+
+
+def _is_code(node: Any) -> bool:
+    """Whether a known class holds a Python function, other than a formula."""
+    holders = kernels.AnalyticField | kernels.AnalyticKernel | operators.Source
+    return isinstance(node, holders) and not isinstance(node.function, Expression)
 
 
 def _decode(node: Any, arrays: Mapping[str, np.ndarray], unused: set[str]) -> Any:
@@ -216,6 +245,10 @@ def _decode(node: Any, arrays: Mapping[str, np.ndarray], unused: set[str]) -> An
         return {"inf": math.inf, "-inf": -math.inf}[node["float"]]
     if "rule" in node:
         return RULES[node["rule"]]
+    if "basis" in node:
+        return BASES[node["basis"]]
+    if "expression" in node:
+        return parse(node["expression"], node["variables"], dict(node["parameters"]))
     if "mapping" in node:
         return {k: _decode(v, arrays, unused) for k, v in node["mapping"].items()}
     cls = CLASSES.get(node["class"])

@@ -1,19 +1,17 @@
 """The command line ``continuum``; what computes is imported when it is needed."""
 
-import contextlib
-import os
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from experiments.commands import common
+from experiments.commands.configs import configs
+from experiments.commands.converge import converge
+from experiments.commands.plot import plot
+from experiments.commands.run import run
 from experiments.packages import own_version
 from experiments.request import Activation, Batch, Dtype, Encoder, Equation, Norm, Request
-
-#: Exit status when the tolerance is missed, and for bad input.
-MISSED, BAD_INPUT = 1, 2
 
 ENCODER, OUTPUT = "Random encoder", "Output"
 
@@ -39,7 +37,7 @@ def continuum(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    """Transformer encoders as discretised integro-differential equations."""
+    """Transformers as discretised integro-differential equations: simulate, refine, verify."""
     del version
 
 
@@ -143,7 +141,7 @@ def verify(
         eps=eps,
     )
     sequences = _given(tokens=tokens, batch=batch, mask=mask, seed=seed)
-    with _errors_in_one_line(traceback):
+    with common.errors_in_few_lines(traceback):
         request = Request(
             model=model,
             torch=torch,
@@ -156,7 +154,11 @@ def verify(
             given=frozenset(encoder) | frozenset(sequences),
         )
         passed = _run(request, json, figure, describe)
-    raise typer.Exit(0 if passed else MISSED)
+    raise typer.Exit(0 if passed else common.MISSED)
+
+
+for _command in (run, converge, plot, configs):
+    app.command()(_command)
 
 
 def main() -> None:
@@ -170,7 +172,9 @@ def _given(**options) -> dict:
 
 
 def _run(request: Request, json: str | None, figure: Path | None, describe: bool) -> bool:
-    _prepare_libraries()
+    from experiments.environment import prepare_libraries
+
+    prepare_libraries()
     from experiments.verification.outputs import Outputs
     from experiments.verification.verify import verify as compute
 
@@ -178,25 +182,3 @@ def _run(request: Request, json: str | None, figure: Path | None, describe: bool
     report = compute(request)
     outputs.write(report)
     return report.passed
-
-
-def _prepare_libraries() -> None:
-    """Settings that must precede the first array: float64 on, no hub, no chatter."""
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import jax
-
-    jax.config.update("jax_enable_x64", True)
-
-
-@contextlib.contextmanager
-def _errors_in_one_line(traceback: bool) -> Iterator[None]:
-    """Turn the errors that checks raise into one line and exit status 2."""
-    try:
-        yield
-    except (ValueError, TypeError, ImportError, OSError) as error:
-        if traceback:
-            raise
-        message = " ".join(str(error).split()) or type(error).__name__
-        sys.stderr.write(f"error: {message}\n")
-        raise typer.Exit(BAD_INPUT) from error

@@ -8,7 +8,19 @@ from types import ModuleType
 from experiments import DISTRIBUTION
 
 #: Packages whose versions a result depends on.
-RELEVANT = ("numpy", "scipy", "jax", "jaxlib", "equinox", "torch", "transformers", "tokenizers")
+RELEVANT = (
+    "numpy",
+    "scipy",
+    "jax",
+    "jaxlib",
+    "equinox",
+    "diffrax",
+    "torch",
+    "transformers",
+    "tokenizers",
+    "zarr",
+    "xarray",
+)
 
 
 def require_ours() -> None:

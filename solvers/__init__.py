@@ -17,17 +17,19 @@ if getattr(discretize, "DISTRIBUTION", None) != "transformer-continuum":
 #: The distribution this package belongs to.
 DISTRIBUTION = "transformer-continuum"
 
-from solvers.schemes import LIE, SCHEMES, STRANG, Scheme
-from solvers.solution import Solution
-from solvers.solve import Solver, solve
+from solvers.schemes import SCHEMES, Scheme
+from solvers.solution import Chunk, NonFiniteError, Solution
+from solvers.solve import solve
+from solvers.solver import Observable, Solver
 from solvers.splitting import Splitting
 from solvers.substeps import substeps_of
 
 __all__ = [
     "DISTRIBUTION",
-    "LIE",
     "SCHEMES",
-    "STRANG",
+    "Chunk",
+    "NonFiniteError",
+    "Observable",
     "Scheme",
     "Solution",
     "Solver",

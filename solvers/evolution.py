@@ -1,23 +1,23 @@
 """The one time loop."""
 
 from collections.abc import Callable
+from typing import Any
 
-import equinox as eqx
 import jax
 from jax import Array
 
 from discretize.operators.base import Coefficients
-from discretize.sampling import Table
+from discretize.sampling import Table, is_table
 
 
 def evolve(
-    step: Callable[[Coefficients, Array], tuple[Array, tuple[Array, ...]]],
+    step: Callable[[Coefficients, Array], tuple[Array, Any]],
     coefficients: Coefficients,
     u0: Array,
     *,
     num_steps: int,
     save_every: int,
-) -> tuple[Array, Array, tuple[Array, ...]]:
+) -> tuple[Array, Array, Any]:
     """Advance ``u0`` by ``num_steps`` steps.
 
     Args:
@@ -31,20 +31,33 @@ def evolve(
         The final state, the saved states (saves, ...) without the initial one, and the records
         (num_steps, ...).
     """
-    is_table = lambda node: isinstance(node, Table)  # noqa: E731
-    flags = jax.tree.map(lambda table: table.varying, coefficients, is_leaf=is_table)
-    rows = jax.tree.map(lambda table: table.values, coefficients, is_leaf=is_table)
-    varying, constant = eqx.partition(rows, flags)
-    constant = jax.tree.map(lambda v: v[0], constant)
+    tables, tree = jax.tree.flatten(coefficients, is_leaf=is_table)
+    saves = num_steps // save_every
 
-    def one(u: Array, now: Coefficients) -> tuple[Array, tuple[Array, ...]]:
-        return step(eqx.combine(now, constant), u)
+    def one(u: Array, moving: list[Any]) -> tuple[Array, Any]:
+        rows = [_row(table, now) for table, now in zip(tables, moving, strict=True)]
+        return step(jax.tree.unflatten(tree, rows), u)
 
-    def block(u: Array, now: Coefficients) -> tuple[Array, tuple[Array, tuple[Array, ...]]]:
-        u, records = jax.lax.scan(one, u, now, length=save_every)
+    def block(u: Array, moving: list[Any]) -> tuple[Array, tuple[Array, Any]]:
+        u, records = jax.lax.scan(one, u, moving, length=save_every)
         return u, (u, records)
 
-    saves = num_steps // save_every
-    blocked = jax.tree.map(lambda v: v.reshape(saves, save_every, *v.shape[1:]), varying)
-    final, (saved, records) = jax.lax.scan(block, u0, blocked, length=saves)
+    moving = jax.tree.map(
+        lambda v: v.reshape(saves, save_every, *v.shape[1:]), [_moving(table) for table in tables]
+    )
+    final, (saved, records) = jax.lax.scan(block, u0, moving, length=saves)
     return final, saved, jax.tree.map(lambda v: v.reshape(num_steps, *v.shape[2:]), records)
+
+
+def _moving(table: Table) -> Any:
+    """What of a table changes from step to step: its rows, or only where they are looked up."""
+    if not table.varying:
+        return None
+    return table.values if table.index is None else (table.index, table.weight)
+
+
+def _row(table: Table, now: Any) -> Array:
+    """The coefficients of one step."""
+    if not table.varying:
+        return table.values[0]
+    return now if table.index is None else table.row(*now)

@@ -25,5 +25,13 @@ class Tableau:
         return tuple(sum(row) for row in self.a)
 
 
+#: Forward Euler.
+EULER = Tableau("euler", 1, ((),), (1.0,))
+
 #: The explicit trapezoid rule (Heun).
 RK2 = Tableau("rk2", 2, ((), (1.0,)), (0.5, 0.5))
+
+#: The classical method of order four (Kutta 1901).
+RK4 = Tableau(
+    "rk4", 4, ((), (0.5,), (0.0, 0.5), (0.0, 0.0, 1.0)), (1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6)
+)

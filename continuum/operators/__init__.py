@@ -2,13 +2,15 @@
 
 from continuum.operators.affine import Affine
 from continuum.operators.algebra import Composition, Sum
-from continuum.operators.attention import IntegralAttention
+from continuum.operators.attention import Causal, IntegralAttention
 from continuum.operators.base import Operator
 from continuum.operators.linear import LinearIntegral
 from continuum.operators.maps import Normalisation, Pointwise, Projection
+from continuum.operators.source import Source
 
 __all__ = [
     "Affine",
+    "Causal",
     "Composition",
     "IntegralAttention",
     "LinearIntegral",
@@ -16,5 +18,6 @@ __all__ = [
     "Operator",
     "Pointwise",
     "Projection",
+    "Source",
     "Sum",
 ]

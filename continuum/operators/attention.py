@@ -1,5 +1,6 @@
 """Integral attention."""
 
+import dataclasses
 import math
 
 import equinox as eqx
@@ -7,6 +8,27 @@ import equinox as eqx
 from continuum.domains import Domain
 from continuum.operators.base import Operator
 from continuum.operators.linear import LinearIntegral
+
+
+@dataclasses.dataclass(frozen=True)
+class Causal:
+    """Integrate over x~ <= x only: a Volterra integral, for a one-dimensional Omega_x.
+
+    Args:
+        diagonal: the share of the cell at x~ = x that counts on a grid: 1 as causal models have it
+            (order 1 in h), 1/2 for order 2 at fixed x (1.5 in the discrete L2 norm and 1 in the
+            maximum norm, because of the tokens near the start).
+
+    Raises:
+        ValueError: unless 0 < diagonal <= 1.
+    """
+
+    diagonal: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the share."""
+        if not 0.0 < self.diagonal <= 1.0:
+            raise ValueError(f"Causal: expected 0 < diagonal <= 1, got {self.diagonal}")
 
 
 class IntegralAttention(Operator):
@@ -26,6 +48,7 @@ class IntegralAttention(Operator):
         value: W^V and b^V, likewise.
         output: W^O and b^O, Omega_h x Omega_eta -> Omega_y; b^O stands outside the head integral.
         scale: c; None means |Omega_eta|^(-1/2).
+        causal: integrate over x~ <= x only, instead of all of Omega_x.
 
     Raises:
         ValueError: if the four operators' domains do not fit together, or the scale is not a
@@ -37,6 +60,7 @@ class IntegralAttention(Operator):
     value: LinearIntegral
     output: LinearIntegral
     scale: float | None = eqx.field(static=True, default=None)
+    causal: Causal | None = eqx.field(static=True, default=None)
 
     def __check_init__(self) -> None:
         """Check that the four operators fit together, and the scale."""

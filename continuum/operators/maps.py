@@ -1,6 +1,7 @@
 """Maps without a rate: projections, normalisations, pointwise functions."""
 
 import math
+from typing import TYPE_CHECKING
 
 import equinox as eqx
 
@@ -13,16 +14,18 @@ from continuum.operators.base import Operator
 ACTIVATIONS = ("gelu", "gelu_tanh", "relu", "silu", "tanh")
 
 
-class Projection(Operator):
-    """u -> P_S(u), the projection onto a constraint set, for every x.
+class OneDomain(Operator):
+    """An operator that stays on one feature domain."""
 
-    Args:
-        constraint: the set S1 (:class:`MomentSet`) or S2 (:class:`NonnegativeCone`).
-        domain: the feature domain.
-    """
+    if TYPE_CHECKING:  # a type checker would take an AbstractVar for a constructor argument
 
-    constraint: MomentSet | NonnegativeCone = eqx.field(static=True)
-    domain: Domain = eqx.field(static=True)
+        @property
+        def domain(self) -> Domain:
+            """The feature domain."""
+            ...
+
+    else:
+        domain: eqx.AbstractVar[Domain]
 
     @property
     def source(self) -> Domain:
@@ -35,7 +38,19 @@ class Projection(Operator):
         return self.domain
 
 
-class Normalisation(Operator):
+class Projection(OneDomain):
+    """u -> P_S(u), the projection onto a constraint set, for every x.
+
+    Args:
+        constraint: the set S1 (:class:`MomentSet`) or S2 (:class:`NonnegativeCone`).
+        domain: the feature domain.
+    """
+
+    constraint: MomentSet | NonnegativeCone = eqx.field(static=True)
+    domain: Domain = eqx.field(static=True)
+
+
+class Normalisation(OneDomain):
     """u -> gamma(y, t) (u - alpha) / sqrt(beta + eps) + shift(y, t): layer norm as models have it.
 
     alpha and beta are mean and variance over y.  An affine map after (nearly) a projection: with
@@ -69,18 +84,8 @@ class Normalisation(Operator):
                     f"Normalisation: expected {name} on {self.domain}, got {field.domain}"
                 )
 
-    @property
-    def source(self) -> Domain:
-        """The feature domain."""
-        return self.domain
 
-    @property
-    def target(self) -> Domain:
-        """The feature domain."""
-        return self.domain
-
-
-class Pointwise(Operator):
+class Pointwise(OneDomain):
     """u -> phi(u) at every (x, y); a projection only for ``relu``.
 
     Args:
@@ -102,13 +107,3 @@ class Pointwise(Operator):
                 f"Pointwise: unknown activation {self.name!r}; expected one of "
                 f"{', '.join(ACTIVATIONS)}"
             )
-
-    @property
-    def source(self) -> Domain:
-        """The feature domain."""
-        return self.domain
-
-    @property
-    def target(self) -> Domain:
-        """The feature domain."""
-        return self.domain

@@ -19,7 +19,7 @@ from discretize.operators import (
     DiscreteSum,
 )
 from discretize.problem import Problem
-from discretize.sampling import At, Table, sample_field
+from discretize.sampling import At, Table, is_table, sample_field
 
 
 def weights_of(problem: Problem | Recovered) -> EncoderWeights:
@@ -220,8 +220,7 @@ class _Reader:
 
     def _rows(self, table: Table) -> np.ndarray:
         """One row a step."""
-        values = np.asarray(table.values)
-        return values if table.varying else np.repeat(values, self.problem.num_steps, axis=0)
+        return np.asarray(table.rows(self.problem.num_steps))
 
     def _step(self, operator: DiscreteOperator) -> Dense:
         """E + dt W and dt b."""
@@ -233,13 +232,14 @@ class _Reader:
         """The matrix and bias, times ``factor``."""
         if _linear(operator).identity != 0.0:
             raise ValueError("expected a plain dense operator, got one with an identity part")
-        found = jax.tree.map(self._rows, _linear(operator).coefficients(self.at), is_leaf=_is_table)
+        found = jax.tree.map(self._rows, _linear(operator).coefficients(self.at), is_leaf=is_table)
         if factor != 1.0:
             found = {name: factor * value for name, value in found.items()}
         return Dense(found["matrix"], found.get("bias"))
 
     def _norm(self, operator: DiscreteOperator, layers: int | None = None) -> Norm:
-        shape = layers or self.problem.num_steps, self.problem.grid.features.size
+        layers = layers or self.problem.num_steps
+        shape = layers, self.problem.grid.features.size
         if isinstance(operator, DiscreteProjection) and isinstance(operator.constraint, MomentSet):
             target, dtype = operator.constraint, self.problem.dtype
             return Norm(
@@ -249,14 +249,10 @@ class _Reader:
             raise ValueError(f"expected a normalisation, got {type(operator).__name__}")
         at = At(self.at.times[:layers], self.tokens)
         found = {
-            name: np.broadcast_to(np.asarray(table.values), shape)
+            name: np.asarray(table.rows(layers))
             for name, table in operator.coefficients(at).items()
         }
         return Norm(found.get("gamma"), found.get("shift"), operator.eps)
-
-
-def _is_table(node: object) -> bool:
-    return isinstance(node, Table)
 
 
 def _some_tokens(problem: Problem) -> int:

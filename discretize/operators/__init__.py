@@ -1,6 +1,6 @@
 """Discrete operators: continuous ones with quadrature grids."""
 
-from discretize.operators.algebra import DiscreteComposition, DiscreteSum
+from discretize.operators.algebra import DiscreteComposition, DiscreteMultiple, DiscreteSum
 from discretize.operators.attention import DiscreteAttention
 from discretize.operators.base import DiscreteOperator, discretize_operator
 from discretize.operators.linear import DiscreteLinear
@@ -11,16 +11,19 @@ from discretize.operators.maps import (
     DiscreteProjection,
 )
 from discretize.operators.measure import TokenMeasure
+from discretize.operators.source import DiscreteSource
 
 __all__ = [
     "DiscreteAffine",
     "DiscreteAttention",
     "DiscreteComposition",
     "DiscreteLinear",
+    "DiscreteMultiple",
     "DiscreteNormalisation",
     "DiscreteOperator",
     "DiscretePointwise",
     "DiscreteProjection",
+    "DiscreteSource",
     "DiscreteSum",
     "TokenMeasure",
     "discretize_operator",

@@ -1,5 +1,6 @@
 """Sums and compositions of discrete operators."""
 
+import equinox as eqx
 from jax import Array
 
 from continuum.operators import Composition, Sum
@@ -32,6 +33,31 @@ class DiscreteSum(DiscreteOperator):
         """The sum, from left to right."""
         images = [t.apply(coefficients[str(k)], u, measure) for k, t in enumerate(self.terms)]
         return sum(images[1:], start=images[0])
+
+
+class DiscreteMultiple(DiscreteOperator):
+    """u -> factor T(u)."""
+
+    operator: DiscreteOperator
+    factor: float = eqx.field(static=True)
+
+    @property
+    def source(self) -> UniformGrid:
+        """The grid the operator reads."""
+        return self.operator.source
+
+    @property
+    def target(self) -> UniformGrid:
+        """The grid the operator maps to."""
+        return self.operator.target
+
+    def coefficients(self, at: At) -> Coefficients:
+        """Those of the operator."""
+        return self.operator.coefficients(at)
+
+    def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
+        """The multiple of the image."""
+        return self.factor * self.operator.apply(coefficients, u, measure)
 
 
 class DiscreteComposition(DiscreteOperator):

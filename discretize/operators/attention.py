@@ -9,7 +9,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from continuum.operators import IntegralAttention
+from continuum.operators import Causal, IntegralAttention
 from discretize.grids import Grid, UniformGrid
 from discretize.operators.base import Coefficients, DiscreteOperator, discretize_operator
 from discretize.operators.linear import DiscreteLinear, discretize_linear
@@ -30,6 +30,7 @@ class DiscreteAttention(DiscreteOperator):
     value: DiscreteLinear
     output: DiscreteLinear
     divisor: float = eqx.field(static=True)
+    causal: Causal | None = eqx.field(static=True, default=None)
 
     @property
     def source(self) -> UniformGrid:
@@ -56,16 +57,24 @@ class DiscreteAttention(DiscreteOperator):
         self, coefficients: Coefficients, u: Float[Array, "*batch x y"], measure: TokenMeasure
     ) -> Float[Array, "*batch heads x x"]:
         """gamma(x, x~; zeta) times the weight of x~: rows over the last axis sum to one."""
-        query = self._heads(self.query.apply(coefficients["query"], u, measure))
-        key = self._heads(self.key.apply(coefficients["key"], u, measure))
-        scores = self._scores(query, key)
+        scores = self.scores(coefficients, u, measure)
+        if self.causal is not None:
+            return _softmax(scores + _causal_log_weights(self.causal, measure, scores))
         if measure.log_weights is not None:
             scores = scores + measure.log_weights[..., None, None, :]
         return _softmax(scores)
 
+    def scores(
+        self, coefficients: Coefficients, u: Float[Array, "*batch x y"], measure: TokenMeasure
+    ) -> Float[Array, "*batch heads x x"]:
+        """s(x, x~; zeta), without any weights."""
+        query = self._heads(self.query.apply(coefficients["query"], u, measure))
+        key = self._heads(self.key.apply(coefficients["key"], u, measure))
+        return self._scores(query, key)
+
     def _scores(self, query: Array, key: Array) -> Array:
         heads = self.query.target
-        weights = heads.rule.weights(heads.cells[1])
+        weights = heads.rules[1].weights(heads.cells[1])
         if not np.all(weights == 1.0):
             query = query * jnp.asarray(weights, query.dtype)
         return (query @ jnp.swapaxes(key, -1, -2)) / (self.divisor / heads.spacing[1])
@@ -81,6 +90,29 @@ def _join(values: Array) -> Array:
     return moved.reshape(*moved.shape[:-2], math.prod(moved.shape[-2:]))
 
 
+def _causal_log_weights(causal: Causal, measure: TokenMeasure, scores: Array) -> Array:
+    """Log of the key weights that lie in x~ <= x.
+
+    A masked token that no valid key precedes is no valid token either; it sees all keys alike, so
+    that its values, which nobody reads, stay finite.
+    """
+    grid = measure.grid
+    if grid is not None and (grid.domain.dimension != 1 or grid.shape != grid.cells):
+        raise ValueError(
+            "causal attention needs a one-dimensional Omega_x and a rule with one node per cell "
+            f"(midpoint, left), got {grid.domain} with {grid.shape} nodes in {grid.cells} cells"
+        )
+    query = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 0)
+    key = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 1)
+    share = jnp.where(key == query, math.log(causal.diagonal), 0.0)
+    weights = jnp.where(key > query, -jnp.inf, share).astype(scores.dtype)
+    if measure.log_weights is None:
+        return weights
+    weights = weights + measure.log_weights[..., None, None, :]
+    sees_some = jnp.any(weights > -jnp.inf, axis=-1, keepdims=True)
+    return jnp.where(sees_some, weights, 0.0)
+
+
 def _softmax(scores: Array) -> Array:
     """Softmax over the last axis; the maximum runs over w > 0, since log 0 is -inf."""
     shift = jax.lax.stop_gradient(jnp.max(scores, axis=-1, keepdims=True))
@@ -91,4 +123,4 @@ def _softmax(scores: Array) -> Array:
 @discretize_operator.register
 def _(operator: IntegralAttention, grid: Grid) -> DiscreteAttention:
     query, key, value, output = (discretize_linear(getattr(operator, p), grid) for p in _PARTS)
-    return DiscreteAttention(query, key, value, output, operator.divisor)
+    return DiscreteAttention(query, key, value, output, operator.divisor, operator.causal)

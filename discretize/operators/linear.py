@@ -1,7 +1,6 @@
 """The linear integral operator as a matrix."""
 
 import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
@@ -26,7 +25,7 @@ class DiscreteLinear(DiscreteOperator):
         """``matrix``: rows w_i k(xi_i, y_j) without the identity part; ``bias`` if there is one."""
         table = sample_kernel(self.kernel, self.source, self.target, at.times, at.within)
         if not np.all(self.source.weights == 1.0):
-            table = table.map(lambda v: v * jnp.asarray(self.source.weights, v.dtype)[:, None])
+            table = table.map(lambda v: v * np.asarray(self.source.weights, v.dtype)[:, None])
         found: Coefficients = {"matrix": table}
         if self.bias is not None:
             found["bias"] = sample_field(self.bias, self.target, at.times, at.within)
@@ -59,13 +58,13 @@ class DiscreteLinear(DiscreteOperator):
             return u
         return u @ self.inclusion(u.dtype)
 
-    def inclusion(self, dtype: jnp.dtype) -> Array:
+    def inclusion(self, dtype: np.dtype) -> np.ndarray:
         """E as a matrix of zeros and ones, shape (source, target).
 
         Raises:
             ValueError: if the two grids do not share their nodes where the domains overlap.
         """
-        return jnp.asarray(_shared_nodes(self.source, self.target), dtype)
+        return _shared_nodes(self.source, self.target).astype(dtype)
 
 
 def discretize_linear(operator: LinearIntegral, grid: Grid) -> DiscreteLinear:

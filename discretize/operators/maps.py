@@ -62,7 +62,15 @@ class DiscreteProjection(_OneGrid):
 
     def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
         """P_S(u)."""
+        return self.project(u)
+
+    def project(self, u: Array) -> Array:
+        """P_S(u), for every x."""
         return self.constraint.project(u, self.grid.mean)
+
+    def tangent(self, at: Array, direction: Array) -> Array:
+        """The projection of ``direction`` onto the tangent space of the set at ``at``."""
+        return self.constraint.tangent(at, direction, self.grid.mean)
 
     def violation(self, u: Array) -> Array:
         """How far u is from the set, for every x."""

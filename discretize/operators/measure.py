@@ -14,9 +14,11 @@ class TokenMeasure(eqx.Module):
     Args:
         log_weights: log w with -inf where w = 0, shape (tokens,) or (*batch, tokens), or None when
             all weights are equal and therefore cancel.
+        grid: the grid of Omega_x, where known; a causal integral needs the order of its nodes.
     """
 
     log_weights: Float[Array, "*batch x"] | None = None
+    grid: UniformGrid | None = eqx.field(static=True, default=None)
 
     @staticmethod
     def build(
@@ -24,11 +26,11 @@ class TokenMeasure(eqx.Module):
     ) -> "TokenMeasure":
         """The weights of ``grid``, set to zero where ``mask`` is False."""
         if mask is None and grid.equal_weights:
-            return TokenMeasure(None)
+            return TokenMeasure(None, grid)
         weights = jnp.ones(grid.size) if grid.equal_weights else jnp.asarray(grid.weights)
         if mask is not None:
             weights = jnp.where(mask, weights, 0.0)
-        return TokenMeasure(log_weights(weights.astype(dtype)))
+        return TokenMeasure(log_weights(weights.astype(dtype)), grid)
 
 
 def log_weights(weights: Float[Array, "*batch x"]) -> Float[Array, "*batch x"]:

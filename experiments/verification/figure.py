@@ -1,33 +1,17 @@
 """The figure of a report: relative difference, layer by layer, on a logarithmic axis."""
 
-import io
 from typing import Any
 
 import numpy as np
-from matplotlib import rc_context
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
 
+from experiments.figures.saving import encode
+from experiments.figures.style import COLOURS, MARKERS, canvas, styled
 from experiments.verification.report import Report
 
-#: Okabe and Ito's palette: told apart by colour-blind readers too.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
-MARKERS = ("o", "s", "^", "D", "v", "P")
 
-STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.linewidth": 0.6,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "legend.frameon": False,
-    "svg.hashsalt": "transformer-continuum",
-}
-
-
+@styled
 def render(report: Report, kind: str) -> bytes:
     """The figure as the bytes of a file.
 
@@ -35,14 +19,9 @@ def render(report: Report, kind: str) -> bytes:
         report: what to draw.
         kind: "png", "svg" or "pdf".
     """
-    with rc_context(STYLE):
-        figure = Figure(figsize=(6.0, 3.9), layout="constrained")
-        FigureCanvasAgg(figure)
-        draw(report, figure.add_subplot())
-        buffer = io.BytesIO()
-        metadata = {"Date": None} if kind == "svg" else None
-        figure.savefig(buffer, format=kind, dpi=200, metadata=metadata)
-    return buffer.getvalue()
+    figure = canvas(6.0, 3.9)
+    draw(report, figure.add_subplot())
+    return encode(figure, kind)
 
 
 def draw(report: Report, axes: Axes) -> None:

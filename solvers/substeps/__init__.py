@@ -3,13 +3,14 @@
 from solvers.substeps.base import Substep
 from solvers.substeps.compose import Chain, Relaxation, recorded_names
 from solvers.substeps.euler import ForwardEuler, LinearEuler
-from solvers.substeps.flows import flows_of
+from solvers.substeps.exponential import Exponential
 from solvers.substeps.maps import Map, Normalise
-from solvers.substeps.reading import substeps_of
+from solvers.substeps.reading import consistent_substeps_of, substeps_of
 from solvers.substeps.runge_kutta import RungeKutta
 
 __all__ = [
     "Chain",
+    "Exponential",
     "ForwardEuler",
     "LinearEuler",
     "Map",
@@ -17,7 +18,7 @@ __all__ = [
     "Relaxation",
     "RungeKutta",
     "Substep",
-    "flows_of",
+    "consistent_substeps_of",
     "recorded_names",
     "substeps_of",
 ]

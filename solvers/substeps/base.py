@@ -34,8 +34,14 @@ class Substep(eqx.Module):
             """The name in records."""
             ...
 
+        @property
+        def reversible(self) -> bool:
+            """Whether a negative dt gives the flow backwards in time."""
+            ...
+
     else:
         name: eqx.AbstractVar[str]
+        reversible: eqx.AbstractVar[bool]
 
     @abc.abstractmethod
     def prepare(self, at: At, dt: float) -> Coefficients:

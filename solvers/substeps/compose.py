@@ -16,6 +16,11 @@ class Chain(Substep):
     children: tuple[Substep, ...]
     whole: bool = eqx.field(static=True, default=False)
 
+    @property
+    def reversible(self) -> bool:
+        """If every child is."""
+        return all(child.reversible for child in self.children)
+
     def prepare(self, at: At, dt: float) -> Coefficients:
         """Those of the children, by position."""
         return {str(k): child.prepare(at, dt) for k, child in enumerate(self.children)}
@@ -38,6 +43,11 @@ class Relaxation(Substep):
     branch: Substep
     omega: float = eqx.field(static=True)
     rate: float = eqx.field(static=True)
+
+    @property
+    def reversible(self) -> bool:
+        """No: the mean with the state at the start has no inverse of its own kind."""
+        return False
 
     def prepare(self, at: At, dt: float) -> Coefficients:
         """Those of the branch at its own rate."""

@@ -16,6 +16,11 @@ class ForwardEuler(Substep):
     name: str = eqx.field(static=True)
     operator: DiscreteOperator
 
+    @property
+    def reversible(self) -> bool:
+        """Yes, to first order."""
+        return True
+
     def prepare(self, at: At, dt: float) -> Coefficients:
         """The operator's coefficients, and dt unless it is 1."""
         found: Coefficients = {"operator": self.operator.coefficients(at)}
@@ -40,6 +45,11 @@ class LinearEuler(Substep):
 
     name: str = eqx.field(static=True)
     operator: DiscreteLinear
+
+    @property
+    def reversible(self) -> bool:
+        """Yes, to first order."""
+        return True
 
     def prepare(self, at: At, dt: float) -> Coefficients:
         """``matrix`` = E + dt W and ``bias`` = dt b."""

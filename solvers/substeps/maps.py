@@ -18,6 +18,11 @@ class Map(Substep):
     name: str = eqx.field(static=True)
     operator: DiscreteOperator
 
+    @property
+    def reversible(self) -> bool:
+        """No: a projection forgets where it came from."""
+        return False
+
     def prepare(self, at: At, dt: float) -> Coefficients:
         """The operator's coefficients."""
         return self.operator.coefficients(at)
@@ -40,6 +45,11 @@ class Normalise(Substep):
     name: str = eqx.field(static=True)
     operator: DiscreteNormalisation
     scale: float = eqx.field(static=True, default=1.0)
+
+    @property
+    def reversible(self) -> bool:
+        """No: a projection forgets where it came from."""
+        return False
 
     def prepare(self, at: At, dt: float) -> Coefficients:
         """The operator's coefficients."""

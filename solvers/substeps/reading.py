@@ -3,7 +3,14 @@
 from collections.abc import Mapping
 from functools import reduce
 
-from continuum.structure import Apply, Average, Flow, Sequence, Structure
+from continuum.structure import (
+    Apply,
+    Average,
+    Flow,
+    Sequence,
+    Structure,
+    with_consistent_rates,
+)
 from discretize.operators import (
     DiscreteLinear,
     DiscreteNormalisation,
@@ -23,9 +30,17 @@ def substeps_of(problem: Problem) -> tuple[Substep, ...]:
     A flow becomes forward Euler, a map stays a map, and a normalisation right after a relaxation
     gets the relaxation's scale.
     """
-    root = problem.equation.structure
+    return _top(problem.equation.structure, problem.terms)
+
+
+def consistent_substeps_of(problem: Problem) -> tuple[Substep, ...]:
+    """The same with every relaxation's branch at the rate 1 / omega, consistent as dt -> 0."""
+    return _top(with_consistent_rates(problem.equation.structure), problem.terms)
+
+
+def _top(root: Structure, terms: Mapping[str, DiscreteOperator]) -> tuple[Substep, ...]:
     children = root.children if isinstance(root, Sequence) else (root,)
-    return _read_all(children, problem.terms)
+    return _read_all(children, terms)
 
 
 def _read_all(

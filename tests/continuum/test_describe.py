@@ -6,9 +6,13 @@ import pytest
 from continuum import (
     AnalyticField,
     AnalyticKernel,
+    BasisField,
+    BasisKernel,
+    Causal,
     CellField,
     CellKernel,
     IntegralAttention,
+    LayeredKernel,
     LinearIntegral,
     MomentSet,
     NonnegativeCone,
@@ -19,6 +23,7 @@ from continuum import (
     describe,
     interval,
     paper_equation,
+    parse,
     prenorm_flow,
     residual_flow,
 )
@@ -171,6 +176,34 @@ def test_prenorm_prints_the_norm_inside_the_terms(relaxed):
         ],
     )
     assert "note" not in describe(equation)  # the state is not constrained: nothing to warn of
+
+
+def test_newer_kinds_of_kernels_are_told_apart():
+    ones = jnp.ones((3, 4, 4))
+    formula = AnalyticKernel(parse("sin(xi)*y", ("xi", "y", "t")), Y, Y, time_dependent=False)
+    kinds = {
+        "k: sin(xi)*y on": formula,
+        "k: fourier x legendre, 4 x 4 coefficients, 3 in t, linear between on": BasisKernel(
+            ones, Y, Y, "fourier", "legendre", degree=1
+        ),
+        "k: constant on 4 x 4 cells, 3 in t, linear between on": CellKernel(ones, Y, Y, degree=1),
+        "k: layers of: sin(xi)*y; constant on 4 x 4 cells, 2 in t on": LayeredKernel(
+            (formula, CellKernel(ones[:1], Y, Y))
+        ),
+    }
+    for expected, kernel in kinds.items():
+        bias = BasisField(ones[:1, 0], Y, "chebyshev")
+        text = describe(prenorm_flow(*[LinearIntegral(kernel, bias)] * 2, horizon=1.0))
+        assert expected in text
+        assert "b: chebyshev, 4 coefficients" in text
+
+
+def test_a_causal_attention_says_so():
+    parts = [getattr(ATTENTION, part) for part in ("query", "key", "value", "output")]
+    causal = IntegralAttention(*parts, causal=Causal(0.5))
+    lines = lines_of(prenorm_flow(causal, linear(Y, Y), horizon=1.0))
+    assert "causal: the integrals run over x~ <= x, the node x~ = x weighs 0.5" in lines
+    assert "causal" not in describe(prenorm_flow(ATTENTION, linear(Y, Y), horizon=1.0))
 
 
 def test_kinds_of_kernels_are_told_apart():

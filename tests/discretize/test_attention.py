@@ -79,8 +79,8 @@ def by_loops(u, grid, token_weights, time, scale=None, weigh="key"):
         for name, (k, b) in PROJECTIONS.items()
     }
     h, e = p.spacing
-    head_weights = h * p.rule.weights(p.cells[0])
-    eta_weights = e * p.rule.weights(p.cells[1])
+    head_weights = h * p.rules[0].weights(p.cells[0])
+    eta_weights = e * p.rules[1].weights(p.cells[1])
     c = 1.5**-0.5 if scale is None else scale
     result = np.tile([float(bias_out(node, time)) for node in y.nodes], (tokens, 1))
     for zeta in range(p.shape[0]):
@@ -111,7 +111,8 @@ def discretised(grid, scale=None, time=0.25):
 
 
 def grid_of(x_rule, y_rule, tokens=5, features=4):
-    return Grid(UniformGrid(X, (tokens,), x_rule), UniformGrid(Y, (features,), y_rule))
+    features = UniformGrid(Y, (features,), y_rule)
+    return Grid(UniformGrid(X, (tokens,), x_rule), features, head_rule=y_rule)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +213,7 @@ def test_huge_scores_do_not_overflow():
         for part in ("query", "key")
     )
     heads = grid.auxiliary(HEADS)
-    scores = 1e4 * np.einsum("xhe,zhe,e->hxz", q, k, 0.5 * heads.rule.weights(3))
+    scores = 1e4 * np.einsum("xhe,zhe,e->hxz", q, k, 0.5 * heads.rules[1].weights(3))
     assert np.abs(scores).max() > 1e4
     np.testing.assert_allclose(gamma, np.eye(5)[scores.argmax(-1)], atol=1e-12)
     gradient = jax.jit(jax.grad(lambda v: discrete.apply(coefficients, v, measure).sum()))(u)

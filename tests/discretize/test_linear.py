@@ -35,7 +35,7 @@ def applied(operator, grid, u, time):
     """T(u) at one time, by the two phases of a discrete operator."""
     discrete = discretize_operator(operator, grid)
     tables = discrete.coefficients(At(np.array([0.0, time]), TOKENS))
-    now = {name: table.values[1 if table.varying else 0] for name, table in tables.items()}
+    now = {name: table.rows(2)[1] for name, table in tables.items()}
     return np.asarray(discrete.apply(now, jnp.asarray(u), TokenMeasure()))
 
 

@@ -35,7 +35,7 @@ def applied(operator, u, grid=UNIT, time=0.0, **options):
     """T(u) at one time, by the two phases of a discrete operator."""
     discrete = discretize_operator(operator, grid)
     tables = discrete.coefficients(At(np.array([time]), grid.tokens.of(1)))
-    now = {name: table.values[0] for name, table in tables.items()}
+    now = {name: table.rows(1)[0] for name, table in tables.items()}
     return np.asarray(discrete.apply(now, jnp.asarray(u), TokenMeasure(), **options))
 
 
@@ -182,7 +182,7 @@ def test_sums_and_compositions_apply_their_parts():
     def both(operator):
         discrete = discretize_operator(operator, UNIT)
         tables = discrete.coefficients(At(np.zeros(1), UNIT.tokens.of(1)))
-        now = {k: {name: t.values[0] for name, t in part.items()} for k, part in tables.items()}
+        now = {k: {name: t.rows(1)[0] for name, t in part.items()} for k, part in tables.items()}
         return discrete.apply(now, jnp.asarray(u), TokenMeasure())
 
     one, two = gamma[0] * u + beta[0], gamma[1] * u + beta[1]

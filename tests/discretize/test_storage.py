@@ -14,23 +14,32 @@ from continuum import (
     AnalyticField,
     AnalyticKernel,
     Apply,
+    BasisField,
+    BasisKernel,
+    Causal,
     CellField,
     CellKernel,
     Domain,
     Equation,
     Flow,
     IntegralAttention,
+    LayeredField,
+    LayeredKernel,
     LinearIntegral,
     MomentSet,
     Pointwise,
     Projection,
     SeparableKernel,
     Sequence,
+    Source,
     interval,
+    parse,
     prenorm_flow,
 )
+from continuum.kernels import Basis
 from discretize import Grid, TokenGrid, UniformGrid, discretize, load_problem, save_problem, storage
 from discretize.encoders import recover
+from discretize.quadrature import RULES, SIMPSON
 from experiments.reference import random_encoder
 from solvers import solve
 from tests.references.translate import to_torch
@@ -72,6 +81,44 @@ def by_hand():
     return discretize(equation, grid, num_steps=7)
 
 
+def formulas():
+    """Formulas, bases and layers, linear in t, a source, and rules of their own on every axis."""
+
+    def formula(text, *names):
+        return parse(text, (*names, "t"), {"a": 0.7, "b": 2.0})
+
+    bias = LayeredField((BasisField(random(1, 4), HEADS, "legendre", sizes=(2, 2)),) * 2, 0.5)
+    to_heads = BasisKernel(
+        random(3, 2, 4), Y, HEADS, "fourier", ("legendre", "chebyshev"), 0.2, 1, (2,), (2, 2)
+    )
+    back = BasisKernel(random(1, 4, 2), HEADS, Y, "legendre", "fourier", source_sizes=(2, 2))
+    part = LinearIntegral(to_heads, bias)
+    layers = LayeredKernel(
+        (
+            AnalyticKernel(formula("a*xi*y", "xi", "y"), Y, Y, time_dependent=False),
+            CellKernel(random(1, 4, 4), Y, Y),
+        ),
+        0.5,
+        1,
+    )
+    equation = Equation(
+        "formulas",
+        {
+            "a": IntegralAttention(part, part, part, LinearIntegral(back), causal=Causal(0.5)),
+            "w": LinearIntegral(layers, AnalyticField(formula("b*y + t", "y"), Y)),
+            "c": LinearIntegral(CellKernel(random(3, 4, 4), Y, Y, duration=0.4, degree=1)),
+            "g": Source(formula("sin(x)*cos(y + t)", "x", "y"), Y),
+        },
+        Flow(("a", "w", "c", "g")),
+        Y,
+        horizon=1.0,
+        tokens=interval(1.0, "Omega_x"),
+    )
+    tokens = UniformGrid(equation.tokens, (3,), RULES["periodic"])
+    grid = Grid(tokens, UniformGrid(Y, (4,)), head_cells=2, head_rule=SIMPSON).refine(heads=2)
+    return discretize(equation, grid, num_steps=5)
+
+
 def recovered(norm, equation):
     model = to_torch(random_encoder(13, 2, 6, 3, 9, norm, "gelu"))
     return recover(model, equation=equation).problem
@@ -83,6 +130,7 @@ PROBLEMS = {
     "prenorm split": lambda: recovered("pre", "split"),
     "refined": lambda: recovered("post", "split").refine(3, 2),
     "by hand": by_hand,
+    "formulas": formulas,
 }
 
 
@@ -116,11 +164,12 @@ def test_save_and_load_are_exact(case, tmp_path):
     assert [p.name for p in folder.parent.iterdir()] == ["problem"]  # nothing else is left
 
 
-@pytest.mark.parametrize("case", ["residual", "by hand"])
+@pytest.mark.parametrize("case", ["residual", "by hand", "formulas"])
 def test_the_loaded_problem_has_the_same_solution(case, tmp_path):
     original = PROBLEMS[case]()
     loaded = load_problem(save_problem(original, str(tmp_path / "p")))
-    u0 = np.random.default_rng(14).standard_normal((6, original.grid.features.size))
+    tokens = 3 if case == "formulas" else 6
+    u0 = np.random.default_rng(14).standard_normal((tokens, original.grid.features.size))
     np.testing.assert_array_equal(solve(loaded, u0).final, solve(original, u0).final)
 
 
@@ -412,6 +461,53 @@ DAMAGE = {
         r"num_steps: expected a whole number >= 1, got 2.5",
     ),
 }
+
+
+def strip(node, names):
+    """The description without some fields, as older releases wrote it."""
+    if isinstance(node, dict):
+        return {key: strip(value, names) for key, value in node.items() if key not in names}
+    return [strip(item, names) for item in node] if isinstance(node, list) else node
+
+
+def test_problems_without_the_newer_fields_still_load(tmp_path):
+    newer = ("degree", "causal", "head_rule", "head_refinement")
+    original = by_hand()
+    folder = save_problem(original, tmp_path / "p")
+    path = folder / "problem.json"
+    text = path.read_text()
+    assert all(f'"{name}"' in text for name in newer)
+    path.write_text(json.dumps(strip(json.loads(text), newer)))
+    assert_same(load_problem(folder), original)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("a*xi*y", "__import__('os').system('true')", "column 12: unexpected"),
+        ("a*xi*y", "a*xi*z", "column 6: unknown name 'z'"),
+        ('"legendre"', '"wavelets"', "incomplete or malformed: 'wavelets'"),
+        ('"degree": 1', '"degree": 3', "expected degree 0"),
+        ('"a", 0.7', '"a"', "malformed|dictionary update"),
+    ],
+    ids=["code", "name", "basis", "degree", "parameter"],
+)
+def test_damaged_formulas_and_bases_are_named(tmp_path, old, new, message):
+    folder = save_problem(formulas(), tmp_path / "p")
+    path = folder / "problem.json"
+    text = json.dumps(json.loads(path.read_text()))
+    assert old in text
+    path.write_text(text.replace(old, new))
+    with pytest.raises(ValueError, match=message):
+        load_problem(folder)
+
+
+def test_a_basis_of_ones_own_is_code(tmp_path):
+    hats = Basis("hats", lambda s, n: np.maximum(0, 1 - np.abs(s[..., None] * n - np.arange(n))))
+    operator = LinearIntegral(BasisKernel(random(1, 2, 2), Y, Y, hats, hats))
+    equation = prenorm_flow(operator, operator, horizon=1.0)
+    with pytest.raises(TypeError, match="cannot save the basis 'hats', which is code; expected on"):
+        save_problem(discretize(equation, Grid(TokenGrid(), Y_GRID)), tmp_path / "p")
 
 
 @pytest.mark.parametrize("case", DAMAGE)

@@ -1,0 +1,1 @@
+"""Carrying out experiments: one run, the refinement studies of a config, and their figures."""
