@@ -147,6 +147,12 @@ def _of_convergence(run: Run, config: Config) -> _Figures:
     data = read_convergence(run.path)
     results = [StudyResult.from_data(study) for study in data["studies"]]
     marks = _marks(run)
+    if not all(result.ill_posed for result in results):
+        marks = tuple(
+            f"{result.name}: {' and '.join(r.split('. ')[0] for r in result.ill_posed)}"
+            for result in results
+            if result.ill_posed
+        )
     for key in dict.fromkeys((result.axis in ("time",), result.norm) for result in results):
         chosen = [r for r in results if (r.axis in ("time",), r.norm) == key]
         name = "convergence" if len({(r.axis == "time", r.norm) for r in results}) == 1 else None

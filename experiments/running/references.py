@@ -9,7 +9,8 @@ import numpy as np
 from discretize import Grid, UniformGrid
 from discretize.transfer import inject
 from experiments.building import on_grid, solution_of
-from experiments.config import Config, Study, refined
+from experiments.config import Config, Study, reference_config, refined
+from experiments.config.grid import Rules
 from experiments.config.studies import (
     ClosedFormReference,
     FinestReference,
@@ -50,12 +51,13 @@ def reference_of(config: Config, study: Study, finals: Finals) -> Reference:
 
 def _finest(config: Config, study: Study, finals: Finals) -> Reference:
     assert isinstance(study.reference, FinestReference)
+    _check_nesting(config, study, finals)
     fine = finals.reference(config, study)
     size = fine.steps if study.axis == "time" else study.reference.size or study.sizes[-1]
     steps = [f"{fine.steps} steps"] if study.axis == "joint" else []
     details = [
         *steps,
-        *([f"rule {study.reference.rule}"] if study.reference.rule is not None else []),
+        *([f"rule {_rule(study.reference.rule)}"] if study.reference.rule is not None else []),
         *([f"scheme {study.reference.scheme}"] if study.reference.scheme is not None else []),
         *([_extrapolated(study.reference)] if study.reference.extrapolate is not None else []),
     ]
@@ -74,8 +76,33 @@ _UNITS = {
 }
 
 
+def _rule(rule: str | Rules) -> str:
+    """One name, or the names that differ along x, y and the heads."""
+    if isinstance(rule, str):
+        return rule
+    along = {"x": " x ".join(rule.tokens), "y": rule.features, "the heads": rule.heads}
+    return " and ".join(f"{name} in {axis}" for axis, name in along.items())
+
+
 def _extrapolated(reference: FinestReference) -> str:
     return f"extrapolated at order {reference.extrapolate} from half as many"
+
+
+def _check_nesting(config: Config, study: Study, finals: Finals) -> None:
+    """Refuse, before anything is computed, a reference without the nodes of every size.
+
+    Raises:
+        ValueError: naming the counts and rules that do not nest, and those that do.
+    """
+    finest = reference_config(config, study)
+    assert finest is not None
+    fine = finals.experiment(finest, study)
+    for index in range(len(study.sizes)):
+        coarse = finals.experiment(refined(config, study, index), study)
+        pairs = ((fine.tokens, coarse.tokens), (fine.grid.features, coarse.grid.features))
+        for source, target in pairs:
+            if source != target:
+                inject(np.zeros(source.size), source, target, 0)
 
 
 def _on(grid: Grid, fine: Final) -> np.ndarray:

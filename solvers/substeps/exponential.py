@@ -75,7 +75,7 @@ class Exponential(Substep):
         varying = matrix.varying or bias.varying
         return {"matrix": Table(matrices, varying), "bias": Table(biases, varying)}
 
-    def _check_means(self, matrix: Array) -> None:
+    def _check_means(self, matrix: Array | np.ndarray) -> None:
         """Refuse a W that gives a function of mean zero another mean."""
         if isinstance(matrix, jax.core.Tracer):
             return
