@@ -110,8 +110,7 @@ class _Counter:
 def _study(
     config: Config, study: Study, finals: Finals, verdict: Verdict, counted: _Counter
 ) -> StudyResult:
-    reference = reference_of(config, study, finals)
-    states = _states(config, study, finals, counted)
+    reference, states = _solutions(config, study, finals, counted)
     errors = {name: _errors(states, reference, name) for name in NORMS}
     steps = tuple(_step(config, study, state) for state in states)
     chosen = errors[study.norm]
@@ -139,8 +138,10 @@ def _study(
     )
 
 
-def _states(config: Config, study: Study, finals: Finals, counted: _Counter) -> list[Final]:
-    """The final states at all sizes.
+def _solutions(
+    config: Config, study: Study, finals: Finals, counted: _Counter
+) -> tuple[Reference, list[Final]]:
+    """The reference, and the final states at all sizes.
 
     Different grids are different programs: they compile, and run, side by side.  Sizes that differ
     in steps alone share one program and take turns.
@@ -152,7 +153,9 @@ def _states(config: Config, study: Study, finals: Finals, counted: _Counter) -> 
         return found
 
     with ThreadPoolExecutor(1 if study.axis == "time" else processors()) as pool:
-        return list(pool.map(one, range(len(study.sizes))))
+        reference = pool.submit(reference_of, config, study, finals)
+        states = pool.map(one, range(len(study.sizes)))
+        return reference.result(), list(states)
 
 
 def _errors(states: list[Final], reference: Reference, norm: str) -> tuple[float, ...]:

@@ -1,6 +1,7 @@
 """The guard, asked about a config: once for a run, once for each of its studies."""
 
 import dataclasses
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from experiments.building import Experiment, build
 from experiments.config import Config, Study, refined
 from experiments.config.studies import ManufacturedReference
+from experiments.environment import processors
 from experiments.options import Options
 from experiments.wellposedness import Finding, Level, Question, check
 from experiments.wellposedness import declared_order as declare
@@ -83,12 +85,13 @@ def judge_run(config: Config, options: Options) -> Verdict:
 
 def judge_studies(config: Config, options: Options) -> Verdict:
     """Ask about every study of a config, at its finest size."""
-    found = []
-    for study in config.studies:
-        experiment = _finest(config, study, options)
-        question = question_of(experiment, _AXES[study.axis])
-        found += [(study.name, finding) for finding in check(question)]
-    return Verdict(tuple(found))
+
+    def one(study: Study) -> list[tuple[str | None, Finding]]:
+        question = question_of(_finest(config, study, options), _AXES[study.axis])
+        return [(study.name, finding) for finding in check(question)]
+
+    with ThreadPoolExecutor(processors()) as pool:
+        return Verdict(tuple(found for each in pool.map(one, config.studies) for found in each))
 
 
 def declared_order(experiment: Experiment, study: Study) -> tuple[float | None, str | None]:
