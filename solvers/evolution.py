@@ -42,9 +42,11 @@ def evolve(
         u, records = jax.lax.scan(one, u, moving, length=save_every)
         return u, (u, records)
 
-    moving = jax.tree.map(
-        lambda v: v.reshape(saves, save_every, *v.shape[1:]), [_moving(table) for table in tables]
-    )
+    moving = [_moving(table) for table in tables]
+    if saves == 1:  # one loop, as one would write it by hand
+        final, records = jax.lax.scan(one, u0, moving, length=num_steps)
+        return final, final[None], records
+    moving = jax.tree.map(lambda v: v.reshape(saves, save_every, *v.shape[1:]), moving)
     final, (saved, records) = jax.lax.scan(block, u0, moving, length=saves)
     return final, saved, jax.tree.map(lambda v: v.reshape(num_steps, *v.shape[2:]), records)
 

@@ -61,6 +61,7 @@ class Solver:
         self.dt = plain.equation.horizon / self.num_steps
         self.substeps = self.scheme.substeps(plain)
         self.closing = tendency_of(plain)[1] if self.scheme.closed else None
+        self._programs: dict[bool, Program] = {}
         self._steady: list[Coefficients] | None = None
         self._whole: Coefficients | None = None
 
@@ -223,20 +224,25 @@ class Solver:
     ) -> tuple[Array, Array, Any]:
         """Advance by ``count`` steps."""
         parts = len(self.scheme.parts.lengths)
-        program = Program(
-            self.scheme,
-            _without_arrays(self.substeps),
-            self.closing,
-            recording,
-            watched,
-            self.problem.observed if watched else None,
-        )
+        program = self._program(recording, watched)
         final, saved, records = _advance(
-            _without_arrays(program), coefficients, state, measure, count * parts, stride * parts
+            program, coefficients, state, measure, count * parts, stride * parts
         )
         if watched:
             records = {name: values[parts - 1 :: parts] for name, values in records.items()}
         return final, saved, records
+
+    def _program(self, recording: bool, watched: tuple[tuple[str, Observable], ...]) -> "Program":
+        """What the compiled loop does; without observables it is kept for the next call."""
+        if not watched and recording in self._programs:
+            return self._programs[recording]
+        view = self.problem.observed if watched else None
+        program = _without_arrays(
+            Program(self.scheme, self.substeps, self.closing, recording, watched, view)
+        )
+        if not watched:
+            self._programs[recording] = program
+        return program
 
     def _after(self, start: int, count: int) -> Coefficients:
         """What observables need after each step: the time, and the map back to the model."""
