@@ -1,0 +1,56 @@
+"""The program itself is killed at random moments; what it continues is what it would have done."""
+
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from experiments.results import open_run
+from tests.experiments.test_commands import TEXT
+
+#: Many small chunks, so that a kill falls between them.
+SLOW = ("--set", "time.steps=24000", "--set", "time.save_every=40", "--set", "time.chunk=1")
+
+
+def program(*arguments):
+    return [sys.executable, "-m", "experiments", *map(str, arguments)]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The config, and an uninterrupted run with the time it took."""
+    folder = tmp_path_factory.mktemp("whole")
+    config = folder / "small.toml"
+    config.write_text(TEXT)
+    began = time.monotonic()
+    subprocess.run(
+        program("run", config, "--output", folder / "out", "--no-figures", *SLOW),
+        check=True,
+        capture_output=True,
+    )
+    return config, folder / "out", time.monotonic() - began
+
+
+def test_a_killed_run_resumes_to_the_same_bits(whole, budget, tmp_path):
+    config, expected, seconds = whole
+    kills = 2 if budget.name == "quick" else 20
+    rng, out, killed = random.Random(0), tmp_path / "out", 0
+    arguments = program("run", config, "--output", out, "--no-figures", "--resume", *SLOW)
+    for _ in range(kills):
+        running = subprocess.Popen(arguments, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(rng.uniform(0.35, 0.95) * seconds)
+        running.send_signal(signal.SIGKILL)
+        killed += running.wait() == -signal.SIGKILL
+        if out.exists():
+            open_run(out).dataset.load()  # readable at every moment
+    assert killed >= kills // 2  # the others had finished
+    done = subprocess.run(arguments, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert open_run(out).manifest.status == "complete"
+    found, wanted = open_run(out).dataset, open_run(expected).dataset
+    for name in wanted.variables:
+        np.testing.assert_array_equal(found[name], wanted[name])
