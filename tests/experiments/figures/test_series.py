@@ -58,18 +58,20 @@ def test_steady_values_are_drawn_as_changes():
     figure = series.render(
         T,
         [
-            Panel("energy", {"energy": 2.5 + 1e-13 * T}),
+            Panel("energy", {"energy": 2.5 + 1e-11 * T}),
             Panel("mean", {"first": 1 + 1e-9 * T, "second": 5 - 1e-9 * T}),
             Panel("constant", {"constant": np.full(11, 0.3)}),
+            Panel("round-off", {"round-off": 2.5 + 1e-14 * T}),
         ],
     )
-    energy, mean, constant = figure.axes
+    energy, mean, constant, noise = figure.axes
     assert energy.get_ylabel() == "energy \N{MINUS SIGN} 2.5"
     # 2.5 has a spacing of 4.4e-16
-    assert energy.lines[0].get_ydata() == pytest.approx(1e-13 * T, abs=5e-16)
+    assert energy.lines[0].get_ydata() == pytest.approx(1e-11 * T, abs=5e-16)
     assert mean.get_ylabel() == "change of mean"
     assert "second (starts at 5)" in legend_texts(figure)
     assert constant.get_ylabel() == "constant"
+    assert noise.get_ylabel() == "round-off"
     assert constant.get_ylim()[0] < 0.3 < constant.get_ylim()[1]
     assert_readable(figure)
 
