@@ -71,7 +71,7 @@ def test_scales_of_states(values):
     if low < -1e-6 * size and high > 1e-6 * size:
         assert -vmin == vmax == size
         assert scale.cmap.name == "RdBu_r"
-    elif min(abs(low), abs(high)) > 0:
+    elif low >= 0 or high <= 0:
         assert scale.cmap.name == "viridis"
     assert vmin < vmax
     assert vmin <= low <= high <= vmax
