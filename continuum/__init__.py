@@ -14,7 +14,13 @@ DISTRIBUTION = "transformer-continuum"
 from continuum.constraints import Compatibility, MomentSet, NonnegativeCone, compatible
 from continuum.description import describe
 from continuum.domains import Domain, interval, token_axis
-from continuum.equations import Equation, paper_equation, prenorm_flow, residual_flow
+from continuum.equations import (
+    Equation,
+    paper_equation,
+    prenorm_flow,
+    residual_flow,
+    unsplit_flow,
+)
 from continuum.expressions import Expression, ExpressionError, parse
 from continuum.kernels import (
     AnalyticField,
@@ -31,16 +37,22 @@ from continuum.kernels import (
 )
 from continuum.operators import (
     Affine,
+    BucketBias,
     Causal,
     Composition,
     IntegralAttention,
+    LinearBias,
     LinearIntegral,
     Normalisation,
     Operator,
     Pointwise,
+    Product,
     Projection,
+    Rotary,
+    ScoreBias,
     Source,
     Sum,
+    rotary_frequencies,
 )
 from continuum.structure import Apply, Average, Flow, Sequence
 
@@ -53,6 +65,7 @@ __all__ = [
     "Average",
     "BasisField",
     "BasisKernel",
+    "BucketBias",
     "Causal",
     "CellField",
     "CellKernel",
@@ -68,13 +81,17 @@ __all__ = [
     "Kernel",
     "LayeredField",
     "LayeredKernel",
+    "LinearBias",
     "LinearIntegral",
     "MomentSet",
     "NonnegativeCone",
     "Normalisation",
     "Operator",
     "Pointwise",
+    "Product",
     "Projection",
+    "Rotary",
+    "ScoreBias",
     "SeparableKernel",
     "Sequence",
     "Source",
@@ -86,5 +103,7 @@ __all__ = [
     "parse",
     "prenorm_flow",
     "residual_flow",
+    "rotary_frequencies",
     "token_axis",
+    "unsplit_flow",
 ]

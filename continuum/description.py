@@ -20,6 +20,7 @@ from continuum.kernels import (
     Kernel,
     LayeredField,
     LayeredKernel,
+    LowRankKernel,
     SeparableKernel,
 )
 from continuum.operators import (
@@ -30,13 +31,16 @@ from continuum.operators import (
     Normalisation,
     Operator,
     Pointwise,
+    Product,
     Projection,
     Source,
     Sum,
 )
 from continuum.structure import Apply, Average, Flow, Structure, walk
 
-_Deep: TypeAlias = BasisField | BasisKernel | CellField | CellKernel | LayeredField | LayeredKernel
+_Deep: TypeAlias = (
+    BasisField | BasisKernel | CellField | CellKernel | LayeredField | LayeredKernel | LowRankKernel
+)
 
 
 def describe(equation: Equation) -> str:
@@ -126,6 +130,11 @@ def _(operator: Sum, argument: str) -> str:
 
 
 @formula.register
+def _(operator: Product, argument: str) -> str:
+    return " * ".join(f"[{formula(factor, argument)}]" for factor in operator.factors)
+
+
+@formula.register
 def _(operator: Composition, argument: str) -> str:
     for stage in operator.stages:
         argument = formula(stage, argument)
@@ -150,19 +159,49 @@ def _(operator: LinearIntegral) -> list[str]:
 
 @definition.register
 def _(operator: IntegralAttention) -> list[str]:
-    heads, causal = operator.query.target, operator.causal
-    volterra = (
-        []
-        if causal is None
-        else [f"causal: the integrals run over x~ <= x, the node x~ = x weighs {causal.diagonal:g}"]
-    )
+    heads = operator.query.target
     return [
         "A(u)(x, y) = int_{Omega_h x Omega_eta} W^O int_{Omega_x} gamma(x, x~) V(x~) dmu(x~) + b^O",
         "gamma = exp s / int exp s dmu(x'), s(x, x~) = c int Q(x) K(x~) deta, "
         f"c = {1.0 / operator.divisor:.6g}",
-        f"heads x features of a head: {heads}; Q, K, V: {_kind(operator.query.kernel)}",
-        *volterra,
+        f"heads x features of a head: {heads}; Q, K, V: {_map_kind(operator.query)}",
+        *_positions(operator),
     ]
+
+
+def _map_kind(operator: Operator) -> str:
+    """A few words on the kernel of a linear map, or the formula of another one."""
+    if isinstance(operator, LinearIntegral):
+        return _kind(operator.kernel)
+    return formula(operator, "u")
+
+
+def _positions(operator: IntegralAttention) -> list[str]:
+    """Lines on whatever depends on positions, and on shared heads."""
+    lines, causal = [], operator.causal
+    if causal is not None:
+        region = "x~ <= x" if causal.coordinate == "point" else "cell(x~) <= cell(x)"
+        where = "node x~ = x" if causal.coordinate == "point" else "cell of x"
+        lines.append(
+            f"causal: the integrals run over {region}, the {where} weighs {causal.diagonal:g}"
+        )
+    if operator.rotary is not None:
+        lines.append(
+            f"rotary: Q and K turned in {operator.rotary.pairs} pairs of features by "
+            f"{_place(operator.rotary.coordinate)} omega_k"
+        )
+    if operator.bias is not None:
+        lines.append(
+            f"s has the further term b(p(x~) - p(x)), a {type(operator.bias).__name__}, "
+            f"p = {_place(operator.bias.coordinate)}"
+        )
+    if operator.groups > 1:
+        lines.append(f"grouped: {operator.groups} heads share one K and V")
+    return lines
+
+
+def _place(coordinate: str) -> str:
+    return "cell(x)" if coordinate == "cell" else "(x - 1/2)"
 
 
 @definition.register
@@ -181,9 +220,11 @@ def _(operator: Projection) -> list[str]:
 @definition.register
 def _(operator: Normalisation) -> list[str]:
     scale = "" if operator.gamma is None else "gamma(y, t) "
+    moment = "mean u^2" if not operator.centred else "beta"
+    centred = "(u - alpha)" if operator.centred else "u"
     shift = "" if operator.shift is None else " + shift(y, t)"
     affine = [] if operator.gamma is None else ["an affine map after it: not a projection"]
-    return [f"N(u) = {scale}(u - alpha) / sqrt(beta + {operator.eps:g}){shift}", *affine]
+    return [f"N(u) = {scale}{centred} / sqrt({moment} + {operator.eps:g}){shift}", *affine]
 
 
 @definition.register
@@ -195,6 +236,12 @@ def _(operator: Source) -> list[str]:
 def _(operator: Composition) -> list[str]:
     lines = [formula(operator, "u")]
     return lines + [line for stage in operator.stages for line in _nested(stage)]
+
+
+@definition.register
+def _(operator: Product) -> list[str]:
+    factors = [line for factor in operator.factors for line in _nested(factor)]
+    return [formula(operator, "u"), *factors]
 
 
 @definition.register
@@ -220,6 +267,13 @@ def _(function: AnalyticKernel | AnalyticField) -> str:
 @_kind.register
 def _(function: CellKernel | CellField) -> str:
     return f"constant on {_sizes(function.values)} cells" + _depth(function, len(function.values))
+
+
+@_kind.register
+def _(function: LowRankKernel) -> str:
+    cells = f"{function.left.shape[1]} x {function.right.shape[2]}"
+    depth = _depth(function, len(function.left))
+    return f"rank {function.rank}, constant on {cells} cells{depth}"
 
 
 @_kind.register
@@ -283,7 +337,8 @@ def _evolution(equation: Equation) -> str:
     flows, sets = [], {}
     for node in walk(equation.structure):
         if isinstance(node, Flow):
-            flows.extend(_tendency(equation, name, variable) for name in node.terms)
+            factor = "" if node.rate == 1.0 else f"{node.rate:g} "
+            flows.extend(factor + _tendency(equation, name, variable) for name in node.terms)
         elif isinstance(node, Apply):
             operator = equation.terms[node.term]
             if isinstance(operator, Projection):
@@ -306,6 +361,7 @@ def _tendency(equation: Equation, name: str, variable: str) -> str:
 def _steps(node: Structure, variable: str, rate: float) -> list[str]:
     dt = "dt" if rate == 1.0 else f"{rate:g} dt"
     if isinstance(node, Flow):
+        dt = dt if node.rate == 1.0 else f"{rate * node.rate:g} dt"
         return [f"{variable} <- {variable} + {dt} ({' + '.join(node.terms)})({variable})"]
     if isinstance(node, Apply):
         return [f"{variable} <- {node.term}({variable})"]
@@ -323,7 +379,8 @@ def _remarks(equation: Equation) -> list[str]:
     projections = [t for t in equation.terms.values() if isinstance(t, Projection)]
     moments = [p.constraint for p in projections if isinstance(p.constraint, MomentSet)]
     # up to its eps and its affine part a normalisation maps onto S1(0, 1)
-    moments += [MomentSet() for t in equation.terms.values() if isinstance(t, Normalisation)]
+    norms = [t for t in equation.terms.values() if isinstance(t, Normalisation) and t.centred]
+    moments += [MomentSet() for _ in norms]
     cones = [p.constraint for p in projections if isinstance(p.constraint, NonnegativeCone)]
     remarks = []
     if moments and cones:

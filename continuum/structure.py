@@ -5,20 +5,29 @@ right-hand side is split and where the maps stand; it holds no arrays and no ari
 """
 
 import dataclasses
+import math
 from collections.abc import Iterator
 from typing import TypeAlias
 
 
 @dataclasses.dataclass(frozen=True)
 class Flow:
-    """Advance u_t = sum of the named operators: u <- u + dt * rate * (sum_k T_k u)."""
+    """Advance u_t = rate * (sum of the named operators): u <- u + dt * rate * (sum_k T_k u).
+
+    Args:
+        terms: the operators' names.
+        rate: a factor on the terms, as the halves of a Strang-shaped step have it.
+    """
 
     terms: tuple[str, ...]
+    rate: float = 1.0
 
     def __post_init__(self) -> None:
-        """Refuse a flow of nothing."""
+        """Refuse a flow of nothing, or of no rate."""
         if not self.terms:
             raise ValueError("Flow: expected at least one term, got none")
+        if not 0.0 < self.rate < math.inf:
+            raise ValueError(f"Flow: expected a finite rate > 0, got {self.rate}")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -20,6 +20,7 @@ from continuum.kernels import (
     CellKernel,
     Field,
     Kernel,
+    LowRankKernel,
     SeparableKernel,
     on_host,
 )
@@ -140,6 +141,56 @@ def _(kernel: CellKernel, source: UniformGrid, target: UniformGrid, times, withi
     values = at_depths(kernel.values, kernel.duration, kernel.degree, times, within)
     values = values.map(lambda v: _on_nodes(v, 1, kernel.source, kernel.source_cells, source))
     return values.map(lambda v: _on_nodes(v, 2, kernel.target, kernel.target_cells, target))
+
+
+@sample_kernel.register
+def _(kernel: LowRankKernel, source: UniformGrid, target: UniformGrid, times, within=None):
+    left, right = _factors_on_nodes(kernel, source, target)
+    product = jnp.matmul(left, right, precision="highest")
+    return at_depths(product, kernel.duration, kernel.degree, times, within)
+
+
+def sample_factors(
+    kernel: Kernel,
+    source: UniformGrid,
+    target: UniformGrid,
+    times: np.ndarray | Array,
+    within: np.ndarray | Array | None = None,
+) -> tuple[Table, Table] | None:
+    """The two factors of a low-rank kernel at the nodes, K = left @ right at each time.
+
+    Args:
+        kernel: any kernel.
+        source: the grid of xi.
+        target: the grid of y.
+        times: the depths t.
+        within: times inside the substeps, see :class:`At`.
+
+    Returns:
+        Rows of shape (source nodes, rank) and (rank, target nodes), without quadrature weights;
+        None for kernels that are not given by factors, and for those of degree 1 in t, whose rank
+        doubles between the nodes.
+
+    Raises:
+        ValueError: as :func:`sample_kernel` does, for grids whose cells do not fit the kernel's.
+    """
+    if not isinstance(kernel, LowRankKernel) or (kernel.degree and kernel.time_dependent):
+        return None
+    left, right = _factors_on_nodes(kernel, source, target)
+    return (
+        at_depths(left, kernel.duration, kernel.degree, times, within),
+        at_depths(right, kernel.duration, kernel.degree, times, within),
+    )
+
+
+def _factors_on_nodes(
+    kernel: LowRankKernel, source: UniformGrid, target: UniformGrid
+) -> tuple[Array, Array]:
+    """All rows of the two factors; means over blocks of cells are the mean of the product."""
+    return (
+        _on_nodes(kernel.left, 1, kernel.source, kernel.source_cells, source),
+        _on_nodes(kernel.right, 2, kernel.target, kernel.target_cells, target),
+    )
 
 
 @singledispatch

@@ -17,7 +17,9 @@ _SAME_NODE = 1e-9
 
 
 def lift(
-    u: Float[Array, "*batch x y"], tokens: int = 1, features: int = 1
+    u: Float[Array, "*batch x y"] | Float[np.ndarray, "*batch x y"],
+    tokens: int = 1,
+    features: int = 1,
 ) -> Float[Array, "*batch fine_x fine_y"]:
     """The piecewise constant function with cell values ``u``, sampled on a refined grid.
 

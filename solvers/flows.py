@@ -88,7 +88,7 @@ def tendency_of(
 
 def _collect(node: Structure, rate: float, flows: list[tuple[float, str]], maps: list[str]) -> None:
     if isinstance(node, Flow):
-        flows.extend((rate, name) for name in node.terms)
+        flows.extend((rate * node.rate, name) for name in node.terms)
     elif isinstance(node, Apply):
         maps.append(node.term)
     elif isinstance(node, Average):
@@ -150,7 +150,7 @@ def _flow(
 
 
 def _total(node: Flow, terms: Mapping[str, DiscreteOperator]) -> DiscreteOperator:
-    operators = tuple(terms[name] for name in node.terms)
+    operators = tuple(_multiple(terms[name], node.rate) for name in node.terms)
     return operators[0] if len(operators) == 1 else DiscreteSum(operators)
 
 
@@ -158,11 +158,13 @@ def _moments(name: str, operator: DiscreteOperator) -> DiscreteProjection:
     if isinstance(operator, DiscreteProjection) and isinstance(operator.constraint, MomentSet):
         return operator
     if isinstance(operator, DiscreteNormalisation):
-        if operator.gamma is None and operator.shift is None and operator.eps == 0.0:
+        plain = operator.gamma is None and operator.shift is None and operator.centred
+        if plain and operator.eps == 0.0:
             return DiscreteProjection(MomentSet(), operator.grid)
         raise ValueError(
-            f"{name}: a normalisation with eps = {operator.eps:g} or an affine part is not a "
-            "projection, so its flow has no tangent space; expected eps = 0 and no affine part"
+            f"{name}: a normalisation with eps = {operator.eps:g}, an affine part or without "
+            "centring is no projection onto S1, so its flow has no tangent space; expected "
+            "eps = 0, no affine part and centring"
         )
     if _is_cone(operator):
         raise ValueError(

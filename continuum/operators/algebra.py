@@ -1,4 +1,4 @@
-"""Sums and compositions of operators."""
+"""Sums, products and compositions of operators."""
 
 from continuum.domains import Domain
 from continuum.operators.base import Operator
@@ -15,14 +15,7 @@ class Sum(Operator):
 
     def __check_init__(self) -> None:
         """Check that the terms can be added."""
-        if not self.terms:
-            raise ValueError("Sum: expected at least one operator, got none")
-        for term in self.terms:
-            if (term.source, term.target) != (self.source, self.target):
-                raise ValueError(
-                    f"Sum: expected operators {self.source} -> {self.target}, got "
-                    f"{term.source} -> {term.target}"
-                )
+        _check_alike("Sum", self.terms)
 
     @property
     def source(self) -> Domain:
@@ -33,6 +26,43 @@ class Sum(Operator):
     def target(self) -> Domain:
         """The domain the terms map to."""
         return self.terms[0].target
+
+
+class Product(Operator):
+    """u -> prod_k T_k(u), pointwise in x and y: what a gated feedforward multiplies.
+
+    Raises:
+        ValueError: if the factors' domains differ or there are none.
+    """
+
+    factors: tuple[Operator, ...]
+
+    def __check_init__(self) -> None:
+        """Check that the factors can be multiplied."""
+        _check_alike("Product", self.factors)
+
+    @property
+    def source(self) -> Domain:
+        """The domain the factors read from."""
+        return self.factors[0].source
+
+    @property
+    def target(self) -> Domain:
+        """The domain the factors map to."""
+        return self.factors[0].target
+
+
+def _check_alike(owner: str, operators: tuple[Operator, ...]) -> None:
+    """Refuse operators between different domains, or none."""
+    if not operators:
+        raise ValueError(f"{owner}: expected at least one operator, got none")
+    first = operators[0]
+    for operator in operators:
+        if (operator.source, operator.target) != (first.source, first.target):
+            raise ValueError(
+                f"{owner}: expected operators {first.source} -> {first.target}, got "
+                f"{operator.source} -> {operator.target}"
+            )
 
 
 class Composition(Operator):

@@ -58,12 +58,16 @@ class Normalisation(OneDomain):
     no such claims are made.  Rows constant in y map to the shift; with eps = 0 the rule of
     :meth:`continuum.MomentSet.project` stands in for (u - alpha) / sqrt(beta).
 
+    Without ``centred`` it is gamma u / sqrt(mean u^2 + eps) + shift, the RMS normalisation, which
+    with eps = 0 and gamma = 1 projects onto the sphere {mean u^2 = 1} and leaves 0 where it is.
+
     Args:
         domain: the feature domain.
         gamma: the learned scale, or None for 1.
         shift: the learned shift, or None for 0.
         eps: added to the variance, in units of u squared; 0 gives the projection onto S1(0, 1)
             before the affine part.
+        centred: whether the mean is taken off.
 
     Raises:
         ValueError: if eps is not a finite number >= 0, or gamma or shift live on another domain.
@@ -73,6 +77,7 @@ class Normalisation(OneDomain):
     gamma: Field | None = None
     shift: Field | None = None
     eps: float = eqx.field(static=True, default=0.0)
+    centred: bool = eqx.field(static=True, default=True)
 
     def __check_init__(self) -> None:
         """Check eps and the domains."""

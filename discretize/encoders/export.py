@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from discretize.encoders.blocks import Dense, Norm
 from discretize.encoders.reading import weights_of
 from discretize.encoders.recovered import Recovered
-from discretize.encoders.weights import Dense, EncoderWeights, Norm
+from discretize.encoders.weights import EncoderWeights
 from discretize.problem import Problem
 
 

@@ -1,12 +1,12 @@
 """A problem read as the weights of a Transformer encoder: the inverse of ``assemble``."""
 
-import jax
 import numpy as np
 
 from continuum.constraints import MomentSet, NonnegativeCone
 from continuum.equations import RESIDUAL_STRUCTURE, paper_structure, prenorm_structure
+from discretize.encoders.blocks import Dense, Norm
 from discretize.encoders.recovered import Recovered
-from discretize.encoders.weights import Dense, EncoderWeights, Norm
+from discretize.encoders.weights import EncoderWeights
 from discretize.operators import (
     DiscreteAffine,
     DiscreteAttention,
@@ -19,7 +19,7 @@ from discretize.operators import (
     DiscreteSum,
 )
 from discretize.problem import Problem
-from discretize.sampling import At, Table, is_table, sample_field
+from discretize.sampling import At, Table, sample_field
 
 
 def weights_of(problem: Problem | Recovered) -> EncoderWeights:
@@ -224,15 +224,19 @@ class _Reader:
 
     def _step(self, operator: DiscreteOperator) -> Dense:
         """E + dt W and dt b."""
-        found = _linear(operator).step(self.at, self.dt)
-        bias = self._rows(found["bias"]) if "bias" in found else None
-        return Dense(self._rows(found["matrix"]), bias)
+        linear = _linear(operator)
+        bias = linear.shift(self.at).get("bias")
+        if bias is not None:
+            bias = self._rows(bias)
+            bias = bias if self.dt == 1.0 else self.dt * bias
+        return Dense(self._rows(linear.step_matrix(self.at, self.dt)), bias)
 
     def _plain(self, operator: DiscreteOperator, factor: float) -> Dense:
         """The matrix and bias, times ``factor``."""
         if _linear(operator).identity != 0.0:
             raise ValueError("expected a plain dense operator, got one with an identity part")
-        found = jax.tree.map(self._rows, _linear(operator).coefficients(self.at), is_leaf=is_table)
+        tables = {"matrix": _linear(operator).matrix(self.at)} | _linear(operator).shift(self.at)
+        found = {name: self._rows(table) for name, table in tables.items()}
         if factor != 1.0:
             found = {name: factor * value for name, value in found.items()}
         return Dense(found["matrix"], found.get("bias"))

@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+from discretize.encoders import torch_encoder
+from discretize.encoders.opening import model_type_of, open_model
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.registry import FAMILIES
 from discretize.tensors import refuse_pickle
@@ -13,8 +15,9 @@ def recover(model: Any, *, equation: str = "split", dtype: str | None = None) ->
 
     Args:
         model: a live module (``torch.nn.TransformerEncoder``, ``TransformerEncoderLayer``, a
-            Hugging Face ``BertModel``), or a local directory with ``config.json`` and
-            ``model.safetensors``.  Dropout is ignored: the encoder in evaluation mode is meant.
+            Hugging Face model of one of ``discretize.encoders.registry.FAMILIES``), or a local
+            directory with such a model's ``config.json`` and ``model.safetensors``.  Dropout is
+            ignored: the model in evaluation mode is meant.
         equation: ``"split"``, the paper's equation with its M = 4 + J substeps, or ``"residual"``,
             the residual flow.  For pre-norm encoders both have the same right-hand side
             u_t = A(N u) + F(N u); ``"split"`` writes the second substep as a relaxation at rate 2.
@@ -32,13 +35,21 @@ def recover(model: Any, *, equation: str = "split", dtype: str | None = None) ->
     """
     if isinstance(model, str | Path):
         refuse_pickle(Path(model))
-    for accepts, read in FAMILIES:
-        if accepts(model):
-            return read(model, equation, dtype)
+    if torch_encoder.accepts(model):
+        return torch_encoder.read(model, equation, dtype)
+    kind = model_type_of(model)
+    if kind in FAMILIES:
+        family = FAMILIES[kind]
+        return family.read(open_model(model, family, dtype), equation)
+    if isinstance(model, str | Path):
+        raise TypeError(
+            f"{model}: model_type {kind!r} is not covered; expected one of "
+            f"{', '.join(map(repr, FAMILIES))}"
+        )
     raise TypeError(
         f"recover: {_describe(model)} is not covered; expected a torch.nn.TransformerEncoder, a "
-        "torch.nn.TransformerEncoderLayer, a transformers BertModel, or a directory with the "
-        "config.json and model.safetensors of a BERT"
+        "torch.nn.TransformerEncoderLayer, a transformers model or a directory with the "
+        f"config.json and model.safetensors of one, of the type {', '.join(FAMILIES)}"
     )
 
 

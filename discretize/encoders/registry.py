@@ -1,13 +1,7 @@
-"""The families of encoders that can be recovered: one row each, tried in order."""
+"""The families of models that can be recovered: one row each."""
 
-from collections.abc import Callable
-from typing import Any
+from discretize.encoders import bert, gpt2
+from discretize.encoders.opening import Family
 
-from discretize.encoders import bert, torch_encoder
-from discretize.encoders.recovered import Recovered
-
-#: (does this row cover the model?, read it: model, equation, dtype -> Recovered).
-FAMILIES: tuple[tuple[Callable[[Any], bool], Callable[[Any, str, str | None], Recovered]], ...] = (
-    (torch_encoder.accepts, torch_encoder.read),
-    (bert.accepts, bert.read),
-)
+#: Hugging Face families by their ``model_type``; a new one is its file and one row here.
+FAMILIES: dict[str, Family] = {family.model_type: family for family in (bert.FAMILY, gpt2.FAMILY)}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from discretize.encoders.weights import Dense, Norm
+from discretize.encoders.blocks import Dense, Norm
 
 
 class Tensors:
@@ -18,7 +18,7 @@ class Tensors:
     def __init__(self, arrays: Mapping[str, np.ndarray], model: str) -> None:
         """Keep the arrays; nothing is read yet."""
         self._arrays = arrays
-        self._model = model
+        self.model = model
         self._missing: list[str] = []
         self._read: set[str] = set()
 
@@ -29,6 +29,11 @@ class Tensors:
             self._missing.append(name)
             return np.zeros((1, 1), np.float32)
         return self._arrays[name]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all tensors."""
+        return tuple(self._arrays)
 
     def has(self, name: str) -> bool:
         """Whether there is such a tensor."""
@@ -45,13 +50,21 @@ class Tensors:
         shapes = {v.shape for v in present}
         if len(shapes) > 1:
             raise ValueError(
-                f"{self._model}: expected tensors {template.format('N')} of one shape in all "
+                f"{self.model}: expected tensors {template.format('N')} of one shape in all "
                 f"layers, got {sorted(shapes)}"
             )
         return np.stack(present) if present else np.stack(found)
 
-    def dense(self, template: str, layers: int, *, bias: bool = True) -> Dense:
-        """The dense layers ``template`` + ".weight" (out, in) and ".bias", turned to (in, out).
+    def dense(
+        self, template: str, layers: int, *, bias: bool = True, transposed: bool = True
+    ) -> Dense:
+        """The dense layers ``template`` + ".weight" and ".bias", as (in, out) kernels.
+
+        Args:
+            template: the name, with a place for the number of the layer.
+            layers: how many there are.
+            bias: whether they have biases.
+            transposed: whether weights are stored (out, in), as torch's Linear has them.
 
         Raises:
             ValueError: if the weights are not matrices.
@@ -59,12 +72,12 @@ class Tensors:
         kernel = self.stack(f"{template}.weight", layers)
         if kernel.ndim != 3:
             raise ValueError(
-                f"{self._model}: {template.format('N')}.weight: expected matrices, got shape "
+                f"{self.model}: {template.format('N')}.weight: expected matrices, got shape "
                 f"{kernel.shape[1:]}"
             )
-        return Dense(
-            np.swapaxes(kernel, 1, 2), self.stack(f"{template}.bias", layers) if bias else None
-        )
+        if transposed:
+            kernel = np.swapaxes(kernel, 1, 2)
+        return Dense(kernel, self.stack(f"{template}.bias", layers) if bias else None)
 
     def norm(self, template: str, layers: int, eps: float, *, bias: bool = True) -> Norm:
         """The layer norms ``template`` + ".weight" and ".bias"."""
@@ -78,7 +91,18 @@ class Tensors:
             ValueError: if there are any.
         """
         if self._missing:
-            raise ValueError(f"{self._model}: missing tensors: {_some(sorted(set(self._missing)))}")
+            raise ValueError(f"{self.model}: missing tensors: {_some(sorted(set(self._missing)))}")
+
+    def check_finite(self) -> None:
+        """Refuse weights that were read and are not finite.
+
+        Raises:
+            ValueError: naming one tensor.
+        """
+        for name in sorted(self._read & set(self._arrays)):
+            values = self._arrays[name]
+            if np.issubdtype(values.dtype, np.floating) and not np.all(np.isfinite(values)):
+                raise ValueError(f"{self.model}: the weights {name!r} hold NaN or infinite values")
 
     def finish(self, outside: Iterable[str] = ()) -> None:
         """Report what is missing, and every tensor that nobody read.
@@ -95,7 +119,7 @@ class Tensors:
         )
         if extra:
             raise ValueError(
-                f"{self._model}: tensors that are not part of the architecture: {_some(extra)}"
+                f"{self.model}: tensors that are not part of the architecture: {_some(extra)}"
             )
 
 

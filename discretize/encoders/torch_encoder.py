@@ -6,10 +6,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
+from discretize.encoders.blocks import Dense, Norm
 from discretize.encoders.live import cast, check_unaltered, state_arrays, to_numpy, torch_module
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.stacking import Tensors
-from discretize.encoders.weights import Dense, EncoderWeights, Norm, assemble
+from discretize.encoders.weights import EncoderWeights, assemble
 
 
 def accepts(model: Any) -> bool:

@@ -7,42 +7,22 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 
-from continuum.constraints import NonnegativeCone
-from continuum.domains import Domain, interval
 from continuum.equations import Equation, paper_equation, prenorm_flow, residual_flow
-from continuum.kernels import CellField, CellKernel
+from continuum.kernels import CellField
 from continuum.operators import (
     Affine,
     IntegralAttention,
     LinearIntegral,
     Normalisation,
     Operator,
-    Pointwise,
-    Projection,
 )
 from continuum.precision import require_precision
+from discretize.encoders.blocks import Blocks, Dense, Norm
 from discretize.encoders.recovered import Recovered
 from discretize.grids import Grid, TokenGrid, UniformGrid
 from discretize.problem import discretize
 
 EQUATIONS = ("split", "residual")
-
-
-@dataclasses.dataclass(frozen=True)
-class Dense:
-    """A dense layer y = x @ kernel + bias, one a layer: kernel (L, in, out), bias (L, out)."""
-
-    kernel: np.ndarray
-    bias: np.ndarray | None = None
-
-
-@dataclasses.dataclass(frozen=True)
-class Norm:
-    """A layer normalisation, one a layer: scale and shift (L, features), one eps."""
-
-    scale: np.ndarray | None
-    shift: np.ndarray | None
-    eps: float
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,6 +97,16 @@ class EncoderWeights:
         return self.query.kernel.shape[0]
 
 
+def check_equation(equation: str) -> None:
+    """Refuse the name of an equation that is not one of ``EQUATIONS``.
+
+    Raises:
+        ValueError: if it is not.
+    """
+    if equation not in EQUATIONS:
+        raise ValueError(f"equation: expected one of {', '.join(EQUATIONS)}, got {equation!r}")
+
+
 def assemble(
     weights: EncoderWeights,
     equation: str,
@@ -136,8 +126,7 @@ def assemble(
     Raises:
         ValueError: for another name of an equation.
     """
-    if equation not in EQUATIONS:
-        raise ValueError(f"equation: expected one of {', '.join(EQUATIONS)}, got {equation!r}")
+    check_equation(equation)
     parts = _Parts(weights)
     if weights.norm_first:
         found = parts.prenorm(equation)
@@ -149,62 +138,35 @@ def assemble(
 
 
 class _Parts:
-    """The weights as continuous operators with kernels constant on unit cells."""
+    """The weights as continuous operators, and the equations made of them."""
 
     def __init__(self, weights: EncoderWeights) -> None:
         self.weights = weights
-        layers, width, inner = weights.hidden.kernel.shape
-        self.horizon = float(layers)
-        self.features = interval(width, "Omega_y")
-        self.hidden_domain = interval(inner, "Omega_v")
-        self.heads = interval(weights.heads, "Omega_h") * interval(
-            width // weights.heads, "Omega_eta"
-        )
-
-    def _linear(
-        self, dense: Dense, source: Domain, target: Domain, identity: float = 0.0
-    ) -> LinearIntegral:
-        def cells(domain: Domain) -> tuple[int, ...]:
-            return tuple(round(extent) for extent in domain.extents)
-
-        kernel = CellKernel(jnp.asarray(dense.kernel), source, target, cells(source), cells(target))
-        bias = None
-        if dense.bias is not None:
-            bias = CellField(jnp.asarray(dense.bias), target, cells(target))
-        return LinearIntegral(kernel, bias, identity)
+        self.horizon = float(weights.layers)
+        self.blocks = Blocks(weights.query.kernel.shape[1])
+        self.features = self.blocks.features
+        self.hidden_domain = self.blocks.hidden(weights.hidden.width)
 
     def attention(self) -> IntegralAttention:
         w = self.weights
-        return IntegralAttention(
-            self._linear(w.query, self.features, self.heads),
-            self._linear(w.key, self.features, self.heads),
-            self._linear(w.value, self.features, self.heads),
-            self._linear(w.output, self.heads, self.features),
-        )
+        return self.blocks.attention(w.query, w.key, w.value, w.output, w.heads)
 
     def activation(self) -> Operator:
-        if self.weights.activation == "relu":
-            return Projection(NonnegativeCone(), self.hidden_domain)
-        return Pointwise(self.weights.activation, self.hidden_domain)
+        return self.blocks.activation(self.weights.activation, self.hidden_domain)
 
     def dense(self, identity: float) -> tuple[LinearIntegral, LinearIntegral]:
-        w = self.weights
+        w, domain = self.weights, self.hidden_domain
         return (
-            self._linear(w.hidden, self.features, self.hidden_domain, identity),
-            self._linear(w.feedforward, self.hidden_domain, self.features, identity),
+            self.blocks.linear(w.hidden, target=domain, identity=identity),
+            self.blocks.linear(w.feedforward, source=domain, identity=identity),
         )
 
     def feedforward(self) -> Operator:
-        first, second = self.dense(0.0)
-        return second @ (self.activation() @ first)
+        w = self.weights
+        return self.blocks.feedforward(w.hidden, w.activation, w.feedforward)
 
     def norm(self, norm: Norm) -> Normalisation:
-        return Normalisation(
-            self.features, self._field(norm.scale), self._field(norm.shift), norm.eps
-        )
-
-    def _field(self, values: np.ndarray | None) -> CellField | None:
-        return None if values is None else CellField(jnp.asarray(values), self.features)
+        return self.blocks.norm(norm)
 
     def split(self) -> Equation:
         w = self.weights

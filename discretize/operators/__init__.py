@@ -1,6 +1,11 @@
 """Discrete operators: continuous ones with quadrature grids."""
 
-from discretize.operators.algebra import DiscreteComposition, DiscreteMultiple, DiscreteSum
+from discretize.operators.algebra import (
+    DiscreteComposition,
+    DiscreteMultiple,
+    DiscreteProduct,
+    DiscreteSum,
+)
 from discretize.operators.attention import DiscreteAttention
 from discretize.operators.base import DiscreteOperator, discretize_operator
 from discretize.operators.linear import DiscreteLinear
@@ -22,6 +27,7 @@ __all__ = [
     "DiscreteNormalisation",
     "DiscreteOperator",
     "DiscretePointwise",
+    "DiscreteProduct",
     "DiscreteProjection",
     "DiscreteSource",
     "DiscreteSum",

@@ -1,9 +1,11 @@
-"""Sums and compositions of discrete operators."""
+"""Sums, products and compositions of discrete operators."""
+
+import math
 
 import equinox as eqx
 from jax import Array
 
-from continuum.operators import Composition, Sum
+from continuum.operators import Composition, Product, Sum
 from discretize.grids import Grid, UniformGrid
 from discretize.operators.base import Coefficients, DiscreteOperator, discretize_operator
 from discretize.operators.measure import TokenMeasure
@@ -33,6 +35,31 @@ class DiscreteSum(DiscreteOperator):
         """The sum, from left to right."""
         images = [t.apply(coefficients[str(k)], u, measure) for k, t in enumerate(self.terms)]
         return sum(images[1:], start=images[0])
+
+
+class DiscreteProduct(DiscreteOperator):
+    """u -> prod_k T_k(u) at the nodes."""
+
+    factors: tuple[DiscreteOperator, ...]
+
+    @property
+    def source(self) -> UniformGrid:
+        """The grid the factors read."""
+        return self.factors[0].source
+
+    @property
+    def target(self) -> UniformGrid:
+        """The grid the factors map to."""
+        return self.factors[0].target
+
+    def coefficients(self, at: At) -> Coefficients:
+        """Those of the factors, by position."""
+        return {str(k): factor.coefficients(at) for k, factor in enumerate(self.factors)}
+
+    def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
+        """The product, from left to right."""
+        images = [f.apply(coefficients[str(k)], u, measure) for k, f in enumerate(self.factors)]
+        return math.prod(images[1:], start=images[0])
 
 
 class DiscreteMultiple(DiscreteOperator):
@@ -89,6 +116,11 @@ class DiscreteComposition(DiscreteOperator):
 @discretize_operator.register
 def _(operator: Sum, grid: Grid) -> DiscreteSum:
     return DiscreteSum(tuple(discretize_operator(term, grid) for term in operator.terms))
+
+
+@discretize_operator.register
+def _(operator: Product, grid: Grid) -> DiscreteProduct:
+    return DiscreteProduct(tuple(discretize_operator(f, grid) for f in operator.factors))
 
 
 @discretize_operator.register

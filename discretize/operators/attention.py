@@ -9,12 +9,13 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from continuum.operators import Causal, IntegralAttention
+from continuum.operators import Causal, IntegralAttention, Rotary, ScoreBias
 from discretize.grids import Grid, UniformGrid
 from discretize.operators.base import Coefficients, DiscreteOperator, discretize_operator
-from discretize.operators.linear import DiscreteLinear, discretize_linear
+from discretize.operators.images import image_measure
 from discretize.operators.measure import TokenMeasure
-from discretize.sampling import At
+from discretize.operators.positions import causal_log_weights, rotate, rotation, sampled_bias
+from discretize.sampling import At, Table
 
 _PARTS = ("query", "key", "value", "output")
 
@@ -22,15 +23,19 @@ _PARTS = ("query", "key", "value", "output")
 class DiscreteAttention(DiscreteOperator):
     """gamma_ij = w_j exp s_ij / sum_k w_k exp s_ik, s_ij = c sum_e w_e Q_ie K_je, for each head.
 
-    w_j is the weight of the key token j, w_e that of the feature node e of a head.
+    w_j is the weight of the key token j, w_e that of the feature node e of a head.  Keys may live
+    on another grid in x than queries, and fewer heads of keys and values may serve those of
+    queries.
     """
 
-    query: DiscreteLinear
-    key: DiscreteLinear
-    value: DiscreteLinear
-    output: DiscreteLinear
+    query: DiscreteOperator
+    key: DiscreteOperator
+    value: DiscreteOperator
+    output: DiscreteOperator
     divisor: float = eqx.field(static=True)
     causal: Causal | None = eqx.field(static=True, default=None)
+    rotary: Rotary | None = None
+    bias: ScoreBias | None = None
 
     @property
     def source(self) -> UniformGrid:
@@ -43,34 +48,47 @@ class DiscreteAttention(DiscreteOperator):
         return self.output.target
 
     def coefficients(self, at: At) -> Coefficients:
-        """The coefficients of query, key, value and output."""
-        return {part: getattr(self, part).coefficients(at) for part in _PARTS}
+        """Those of query, key, value and output; ``cos``, ``sin`` and ``bias`` where they exist."""
+        found: Coefficients = {part: getattr(self, part).coefficients(at) for part in _PARTS}
+        if self.rotary is not None:
+            cos, sin = rotation(self.rotary, at.tokens)
+            found |= {"cos": Table(cos[None], False), "sin": Table(sin[None], False)}
+        if self.bias is not None:
+            keys = image_measure(self.key, TokenMeasure(None, at.tokens)).grid
+            assert keys is not None
+            values = sampled_bias(self.bias, at.tokens, keys, self.query.target.shape[0])
+            found["bias"] = Table(values[None], False)
+        return found
 
     def apply(self, coefficients: Coefficients, u: Array, measure: TokenMeasure) -> Array:
         """A(u) for (..., x, source) -> (..., x, target)."""
         gamma = self.kernel(coefficients, u, measure)
-        value = self._heads(self.value.apply(coefficients["value"], u, measure))
-        joined = _join(gamma @ value)
+        value = self._heads(self.value, coefficients["value"], u, measure)
+        joined = _join(gamma @ self._shared(value))
         return self.output.apply(coefficients["output"], joined, measure)
 
     def kernel(
         self, coefficients: Coefficients, u: Float[Array, "*batch x y"], measure: TokenMeasure
-    ) -> Float[Array, "*batch heads x x"]:
+    ) -> Float[Array, "*batch heads x keys"]:
         """gamma(x, x~; zeta) times the weight of x~: rows over the last axis sum to one."""
         scores = self.scores(coefficients, u, measure)
+        keys = image_measure(self.key, measure)
         if self.causal is not None:
-            return _softmax(scores + _causal_log_weights(self.causal, measure, scores))
-        if measure.log_weights is not None:
-            scores = scores + measure.log_weights[..., None, None, :]
+            return _softmax(scores + causal_log_weights(self.causal, keys, scores))
+        if keys.log_weights is not None:
+            scores = scores + keys.log_weights[..., None, None, :]
         return _softmax(scores)
 
     def scores(
         self, coefficients: Coefficients, u: Float[Array, "*batch x y"], measure: TokenMeasure
-    ) -> Float[Array, "*batch heads x x"]:
+    ) -> Float[Array, "*batch heads x keys"]:
         """s(x, x~; zeta), without any weights."""
-        query = self._heads(self.query.apply(coefficients["query"], u, measure))
-        key = self._heads(self.key.apply(coefficients["key"], u, measure))
-        return self._scores(query, key)
+        query = self._turned(
+            self._heads(self.query, coefficients["query"], u, measure), coefficients
+        )
+        key = self._turned(self._heads(self.key, coefficients["key"], u, measure), coefficients)
+        scores = self._scores(query, self._shared(key))
+        return scores + coefficients["bias"] if self.bias is not None else scores
 
     def _scores(self, query: Array, key: Array) -> Array:
         heads = self.query.target
@@ -79,38 +97,31 @@ class DiscreteAttention(DiscreteOperator):
             query = query * jnp.asarray(weights, query.dtype)
         return (query @ jnp.swapaxes(key, -1, -2)) / (self.divisor / heads.spacing[1])
 
-    def _heads(self, values: Array) -> Array:
-        """(..., x, zeta * eta) -> (..., zeta, x, eta)."""
-        return jnp.moveaxis(values.reshape(*values.shape[:-1], *self.query.target.shape), -2, -3)
+    def _turned(self, values: Array, coefficients: Coefficients) -> Array:
+        """Queries or keys after the rotation, if there is one."""
+        if self.rotary is None:
+            return values
+        units = round(self.query.target.domain.extents[1])
+        return rotate(self.rotary, coefficients["cos"], coefficients["sin"], values, units)
+
+    def _shared(self, values: Array) -> Array:
+        """Heads of keys or values, each as often as heads of the query share it."""
+        groups = self.query.target.shape[0] // self.key.target.shape[0]
+        return values if groups == 1 else jnp.repeat(values, groups, axis=-3)
+
+    @staticmethod
+    def _heads(
+        part: DiscreteOperator, coefficients: Coefficients, u: Array, measure: TokenMeasure
+    ) -> Array:
+        """The part's image, (..., x, zeta * eta) turned into (..., zeta, x, eta)."""
+        values = part.apply(coefficients, u, measure)
+        return jnp.moveaxis(values.reshape(*values.shape[:-1], *part.target.shape), -2, -3)
 
 
 def _join(values: Array) -> Array:
     """(..., zeta, x, eta) -> (..., x, zeta * eta)."""
     moved = jnp.moveaxis(values, -3, -2)
     return moved.reshape(*moved.shape[:-2], math.prod(moved.shape[-2:]))
-
-
-def _causal_log_weights(causal: Causal, measure: TokenMeasure, scores: Array) -> Array:
-    """Log of the key weights that lie in x~ <= x.
-
-    A masked token that no valid key precedes is no valid token either; it sees all keys alike, so
-    that its values, which nobody reads, stay finite.
-    """
-    grid = measure.grid
-    if grid is not None and (grid.domain.dimension != 1 or grid.shape != grid.cells):
-        raise ValueError(
-            "causal attention needs a one-dimensional Omega_x and a rule with one node per cell "
-            f"(midpoint, left), got {grid.domain} with {grid.shape} nodes in {grid.cells} cells"
-        )
-    query = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 0)
-    key = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 1)
-    share = jnp.where(key == query, math.log(causal.diagonal), 0.0)
-    weights = jnp.where(key > query, -jnp.inf, share).astype(scores.dtype)
-    if measure.log_weights is None:
-        return weights
-    weights = weights + measure.log_weights[..., None, None, :]
-    sees_some = jnp.any(weights > -jnp.inf, axis=-1, keepdims=True)
-    return jnp.where(sees_some, weights, 0.0)
 
 
 def _softmax(scores: Array) -> Array:
@@ -122,5 +133,14 @@ def _softmax(scores: Array) -> Array:
 
 @discretize_operator.register
 def _(operator: IntegralAttention, grid: Grid) -> DiscreteAttention:
-    query, key, value, output = (discretize_linear(getattr(operator, p), grid) for p in _PARTS)
-    return DiscreteAttention(query, key, value, output, operator.divisor, operator.causal)
+    query, key, value, output = (discretize_operator(getattr(operator, p), grid) for p in _PARTS)
+    return DiscreteAttention(
+        query,
+        key,
+        value,
+        output,
+        operator.divisor,
+        operator.causal,
+        operator.rotary,
+        operator.bias,
+    )

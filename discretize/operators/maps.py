@@ -84,6 +84,7 @@ class DiscreteNormalisation(_OneGrid):
     shift: Field | None
     eps: float = eqx.field(static=True)
     grid: UniformGrid = eqx.field(static=True)
+    centred: bool = eqx.field(static=True, default=True)
 
     def coefficients(self, at: At) -> Coefficients:
         """``gamma`` and ``shift``, where they exist."""
@@ -103,13 +104,18 @@ class DiscreteNormalisation(_OneGrid):
     ) -> Array:
         """The normalisation; ``eps`` replaces the equation's own where a relaxation scaled u."""
         eps = self.eps if eps is None else eps
-        if eps == 0.0:
-            unit = MomentSet().project(u, self.grid.mean)
-        else:
-            centred = u - self.grid.mean(u)
-            unit = centred / jnp.sqrt(self.grid.mean(centred**2) + eps)
+        unit = self._centred(u, eps) if self.centred else self._scaled(u, eps)
         scaled = unit * coefficients["gamma"] if "gamma" in coefficients else unit
         return scaled + coefficients["shift"] if "shift" in coefficients else scaled
+
+    def _centred(self, u: Array, eps: float) -> Array:
+        if eps == 0.0:
+            return MomentSet().project(u, self.grid.mean)
+        return self._scaled(u - self.grid.mean(u), eps)
+
+    def _scaled(self, u: Array, eps: float) -> Array:
+        square = self.grid.mean(u**2) + eps
+        return u / jnp.sqrt(square if eps > 0.0 else jnp.where(square > 0.0, square, 1.0))
 
 
 class DiscreteAffine(_OneGrid):
@@ -155,7 +161,11 @@ def _(operator: Projection, grid: Grid) -> DiscreteProjection:
 @discretize_operator.register
 def _(operator: Normalisation, grid: Grid) -> DiscreteNormalisation:
     return DiscreteNormalisation(
-        operator.gamma, operator.shift, operator.eps, grid.auxiliary(operator.domain)
+        operator.gamma,
+        operator.shift,
+        operator.eps,
+        grid.auxiliary(operator.domain),
+        operator.centred,
     )
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from discretize.encoders.blocks import Dense, Norm
 from discretize.encoders.torch_encoder import States
-from discretize.encoders.weights import Dense, EncoderWeights, Norm, assemble
+from discretize.encoders.weights import EncoderWeights, assemble
 from experiments import request as requests
 from experiments.reference import EncoderParameters, encode, random_encoder
 from experiments.request import Request

@@ -1,7 +1,7 @@
 """Substeps: maps from a state to a state over a fraction of a time step."""
 
 from solvers.substeps.base import Substep
-from solvers.substeps.compose import Chain, Relaxation, recorded_names
+from solvers.substeps.compose import Chain, Rated, Relaxation, recorded_names
 from solvers.substeps.euler import ForwardEuler, LinearEuler
 from solvers.substeps.exponential import Exponential
 from solvers.substeps.maps import Map, Normalise
@@ -15,6 +15,7 @@ __all__ = [
     "LinearEuler",
     "Map",
     "Normalise",
+    "Rated",
     "Relaxation",
     "RungeKutta",
     "Substep",

@@ -36,6 +36,33 @@ class Chain(Substep):
         return u
 
 
+class Rated(Substep):
+    """A substep that runs over rate * dt."""
+
+    substep: Substep
+    rate: float = eqx.field(static=True)
+
+    @property
+    def name(self) -> str:
+        """That of the substep."""
+        return self.substep.name
+
+    @property
+    def reversible(self) -> bool:
+        """If the substep is."""
+        return self.substep.reversible
+
+    def prepare(self, at: At, dt: float) -> Coefficients:
+        """Those of the substep over rate * dt."""
+        return self.substep.prepare(at, self.rate * dt)
+
+    def advance(
+        self, coefficients: Coefficients, u: Array, measure: TokenMeasure, record: Recorder
+    ) -> Array:
+        """The substep's map."""
+        return self.substep.advance(coefficients, u, measure, record)
+
+
 class Relaxation(Substep):
     """u <- (1 - omega) u + omega branch(u), the branch running over rate * dt."""
 

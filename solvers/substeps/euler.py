@@ -41,7 +41,7 @@ class ForwardEuler(Substep):
 
 
 class LinearEuler(Substep):
-    """v <- (E + dt W) v + dt b: forward Euler for a linear integral operator, as one matrix."""
+    """v <- (E + dt W) v + dt b: forward Euler for a linear integral operator, as one map."""
 
     name: str = eqx.field(static=True)
     operator: DiscreteLinear
@@ -52,15 +52,13 @@ class LinearEuler(Substep):
         return True
 
     def prepare(self, at: At, dt: float) -> Coefficients:
-        """``matrix`` = E + dt W and ``bias`` = dt b."""
+        """E + dt W and dt b, as the operator has them."""
         return self.operator.step(at, dt)
 
     def advance(
         self, coefficients: Coefficients, u: Array, measure: TokenMeasure, record: Recorder
     ) -> Array:
-        """The effective matrix applied to v, plus dt b."""
-        u = u @ coefficients["matrix"]
-        if "bias" in coefficients:
-            u = u + coefficients["bias"]
+        """The effective matrix, or its two factors, applied to v, plus dt b."""
+        u = self.operator.advance(coefficients, u)
         record(self.name, u)
         return u

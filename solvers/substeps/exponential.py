@@ -61,9 +61,10 @@ class Exponential(Substep):
     def prepare(self, at: At, dt: float) -> Coefficients:
         """``matrix`` = exp(dt W) and ``bias`` = dt phi_1(dt W) b, one of each for every W."""
         mid = at.times + 0.5 * dt
-        found = self.operator.coefficients(At(mid, at.tokens, within=at.within))
+        where = At(mid, at.tokens, within=at.within)
+        found = self.operator.shift(where)
         identity = self.operator.identity * np.eye(self.operator.source.size)
-        matrix = found["matrix"].expand().map(lambda v: v + identity.astype(v.dtype))
+        matrix = self.operator.matrix(where).expand().map(lambda v: v + identity.astype(v.dtype))
         if self.constraint is not None:
             self._check_means(matrix.values)
         if "bias" not in found:

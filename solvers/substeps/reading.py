@@ -19,7 +19,7 @@ from discretize.operators import (
 )
 from discretize.problem import Problem
 from solvers.substeps.base import Substep
-from solvers.substeps.compose import Chain, Relaxation
+from solvers.substeps.compose import Chain, Rated, Relaxation
 from solvers.substeps.euler import ForwardEuler, LinearEuler
 from solvers.substeps.maps import Map, Normalise
 
@@ -63,7 +63,8 @@ def closing_scale(node: Structure) -> float:
 
 def _read(node: Structure, terms: Mapping[str, DiscreteOperator], scale: float) -> Substep:
     if isinstance(node, Flow):
-        return _flow(node, terms)
+        flow = _flow(node, terms)
+        return flow if node.rate == 1.0 else Rated(flow, node.rate)
     if isinstance(node, Apply):
         operator = terms[node.term]
         if isinstance(operator, DiscreteNormalisation):

@@ -89,7 +89,7 @@ def other_heads(model):
     [
         (other_eps, r"encoder\.layer\.0\.output\.LayerNorm: eps 1e-12 by the config, 0\.5"),
         (other_activation, r"intermediate_act_fn: the class .*GELU.* by the config, .*Dropout"),
-        (other_heads, r"4 heads by the config, 2 in the model"),
+        (other_heads, r"num_attention_heads 4 by the config, 2 in the model"),
     ],
 )
 def test_a_bert_that_contradicts_its_config_is_refused(alter, message):

@@ -368,15 +368,15 @@ FOLDERS = {
         "expected a positive integer num_hidden_layers in the config, got -1",
     ),
     "another architecture": (
-        config(model_type="roberta"),
+        config(model_type="marian"),
         TypeError,
-        "model_type 'roberta' is not covered; expected 'bert'",
+        "model_type 'marian' is not covered; expected one of 'bert', ",
     ),
     "relative positions": (
         config(position_embedding_type="relative_key"),
         TypeError,
-        "position_embedding_type 'relative_key' is not covered: relative positions add a term "
-        "that depends on x - x~ to the scores; expected 'absolute'",
+        r"position_embedding_type 'relative_key' is not covered \(relative positions add a term "
+        r"that depends on x - x~ to the scores\); expected 'absolute'",
     ),
     "a decoder": (
         config(is_decoder=True),
@@ -577,10 +577,11 @@ def test_live_berts_are_read_by_their_configuration_too(make_bert, change, messa
 def test_other_transformers_models_are_refused():
     import transformers
 
-    model = transformers.DistilBertModel(
-        transformers.DistilBertConfig(vocab_size=9, dim=12, hidden_dim=12, n_layers=1, n_heads=3)
+    config = transformers.FNetConfig(
+        vocab_size=9, hidden_size=12, num_hidden_layers=1, intermediate_size=12
     )
-    with pytest.raises(TypeError, match=r"DistilBertModel is not covered; expected a torch.nn.Tr"):
+    model = transformers.FNetModel(config)
+    with pytest.raises(TypeError, match=r"FNetModel is not covered; expected a torch.nn.Tr"):
         recover(model)
 
 
