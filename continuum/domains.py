@@ -1,4 +1,4 @@
-"""Domains of integration: boxes with Lebesgue measure."""
+"""Domains of integration: boxes with Lebesgue measure, and atoms beside them."""
 
 import dataclasses
 import math
@@ -6,20 +6,23 @@ import math
 
 @dataclasses.dataclass(frozen=True)
 class Domain:
-    """A box prod_i [lower_i, upper_i] with Lebesgue measure.
+    """A box prod_i [lower_i, upper_i] with Lebesgue measure, and points of measure one beside it.
 
     Args:
         lower: lower corner, one float per coordinate; see :func:`interval` for [0, length].
         upper: upper corner, the same length; ``math.inf`` for an axis whose extent the data decide.
         symbol: the name of the domain in printed mathematics, such as ``"Omega_y"``.
+        atoms: how many points stand beside the box, each of measure 1: class tokens of Omega_x.
 
     Raises:
-        ValueError: if the corners differ in length or some upper end is not above its lower end.
+        ValueError: if the corners differ in length, some upper end is not above its lower end, or
+            there are fewer than no atoms.
     """
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     symbol: str = "Omega"
+    atoms: int = 0
 
     def __post_init__(self) -> None:
         """Check the corners."""
@@ -30,6 +33,8 @@ class Domain:
                 f"{self.symbol}: expected corners of one length, got lower={self.lower} and "
                 f"upper={self.upper}"
             )
+        if self.atoms < 0:
+            raise ValueError(f"{self.symbol}: expected atoms >= 0, got {self.atoms}")
         if not all(a < b and math.isfinite(a) for a, b in zip(self.lower, self.upper, strict=True)):
             raise ValueError(
                 f"{self.symbol}: every upper end must lie above a finite lower end, got "
@@ -48,8 +53,8 @@ class Domain:
 
     @property
     def measure(self) -> float:
-        """|Omega|, the product of the edge lengths (``inf`` when one is unbounded)."""
-        return math.prod(self.extents)
+        """|Omega|, the product of the edge lengths plus the atoms (``inf`` when unbounded)."""
+        return math.prod(self.extents) + self.atoms
 
     def __mul__(self, other: "Domain") -> "Domain":
         """The product domain, coordinates of ``self`` first."""
@@ -63,7 +68,8 @@ class Domain:
             f"[{a:g}, {'N' if math.isinf(b) else format(b, 'g')}]"
             for a, b in zip(self.lower, self.upper, strict=True)
         )
-        return f"{self.symbol} = {box}"
+        points = f"{self.atoms} atom{'s' * (self.atoms > 1)} + " if self.atoms else ""
+        return f"{self.symbol} = {points}{box}"
 
 
 def interval(length: float, symbol: str) -> Domain:

@@ -19,7 +19,7 @@ if getattr(continuum, "DISTRIBUTION", None) != "transformer-continuum":
 DISTRIBUTION = "transformer-continuum"
 
 from discretize import basis_sampling  # noqa: F401  (registers the sampling of more kernels)
-from discretize.grids import Grid, TokenGrid, UniformGrid
+from discretize.grids import AtomicGrid, Grid, TokenGrid, UniformGrid
 from discretize.problem import Problem, discretize
 from discretize.quadrature import MIDPOINT, Rule
 from discretize.storage import load_problem, save_problem
@@ -27,6 +27,7 @@ from discretize.storage import load_problem, save_problem
 __all__ = [
     "DISTRIBUTION",
     "MIDPOINT",
+    "AtomicGrid",
     "Grid",
     "Problem",
     "Rule",

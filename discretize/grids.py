@@ -4,7 +4,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import jax.numpy as jnp
 import numpy as np
@@ -144,6 +144,96 @@ class UniformGrid:
 
 
 @dataclasses.dataclass(frozen=True)
+class AtomicGrid:
+    """The grid of an Omega_x with atoms beside a box: atoms first, then the nodes of the box.
+
+    Args:
+        box: the grid of the box.
+        atoms: how many atoms.
+        weight: what each of them weighs; 1 as the domain has it, or as much as a cell where a
+            model's key grid is coarser than its cells.
+
+    Raises:
+        ValueError: for fewer than one atom, or a weight that is not a finite number > 0.
+    """
+
+    box: UniformGrid
+    atoms: int = 1
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the atoms."""
+        if self.atoms < 1 or not 0.0 < self.weight < math.inf:
+            raise ValueError(
+                f"AtomicGrid: expected atoms >= 1 of a finite weight > 0, got {self.atoms} of "
+                f"{self.weight}"
+            )
+
+    @property
+    def domain(self) -> Domain:
+        """The box and the atoms."""
+        return dataclasses.replace(self.box.domain, atoms=self.atoms)
+
+    @property
+    def size(self) -> int:
+        """Atoms and nodes."""
+        return self.atoms + self.box.size
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The grid is flat: atoms have no place among the nodes."""
+        return (self.size,)
+
+    @property
+    def cells(self) -> tuple[int, ...]:
+        """The cells of the box."""
+        return self.box.cells
+
+    @functools.cached_property
+    def weights(self) -> np.ndarray:
+        """The weights of atoms and nodes; they sum to |Omega| if the atoms weigh 1."""
+        return np.concatenate([np.full(self.atoms, self.weight), self.box.weights])
+
+    @property
+    def equal_weights(self) -> bool:
+        """Whether atoms and nodes weigh the same."""
+        return bool(np.all(self.weights == self.weights[0]))
+
+    @property
+    def nodes(self) -> np.ndarray:
+        """Not defined: an atom has no coordinates.
+
+        Raises:
+            ValueError: always.
+        """
+        raise ValueError(
+            f"the atoms of {self.domain} have no coordinates; an operator that reads x needs an "
+            "Omega_x without atoms"
+        )
+
+    def refine(self, factor: int) -> "AtomicGrid":
+        """The grid with every cell cut into ``factor`` along each coordinate; atoms stay."""
+        return dataclasses.replace(self, box=self.box.refine(factor))
+
+    def of(self, tokens: int) -> "AtomicGrid":
+        """This grid, once the number of tokens is known to be its size.
+
+        Raises:
+            ValueError: if the state has another number of tokens.
+        """
+        if tokens != self.size:
+            raise ValueError(
+                f"expected a state with {self.size} tokens ({self.atoms} atoms and the nodes of "
+                f"{self.box.domain}), got {tokens}"
+            )
+        return self
+
+
+#: A grid of Omega_x whose size is known.
+FixedGrid: TypeAlias = UniformGrid | AtomicGrid
+
+
+@dataclasses.dataclass(frozen=True)
 class TokenGrid:
     """The grid of a token axis [0, N] whose extent the data decide.
 
@@ -201,7 +291,7 @@ class Grid:
         ValueError: if ``head_cells`` or ``head_refinement`` is below one.
     """
 
-    tokens: UniformGrid | TokenGrid
+    tokens: UniformGrid | AtomicGrid | TokenGrid
     features: UniformGrid
     head_cells: int | None = None
     head_rule: Rule | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from continuum.domains import Domain
 from continuum.equations import Equation
-from discretize.grids import Grid, TokenGrid, UniformGrid
+from discretize.grids import AtomicGrid, Grid, TokenGrid, UniformGrid
 from discretize.operators import DiscreteOperator, discretize_operator
 
 
@@ -65,7 +65,7 @@ def discretize(equation: Equation, grid: Grid, *, num_steps: int | None = None) 
             f"{grid.features.domain}"
         )
     if not _covers(grid.tokens, equation.tokens):
-        found = grid.tokens.domain if isinstance(grid.tokens, UniformGrid) else "[0, N]"
+        found = "[0, N]" if isinstance(grid.tokens, TokenGrid) else grid.tokens.domain
         raise ValueError(
             f"discretize: expected a token grid on {equation.tokens}, got one on {found}"
         )
@@ -78,8 +78,8 @@ def discretize(equation: Equation, grid: Grid, *, num_steps: int | None = None) 
     return Problem(equation, grid, terms, observed, int(num_steps))
 
 
-def _covers(grid: UniformGrid | TokenGrid, domain: Domain) -> bool:
+def _covers(grid: UniformGrid | AtomicGrid | TokenGrid, domain: Domain) -> bool:
     """Whether the grid is one of the domain, or of a part [0, N] of an unbounded one."""
     if math.isfinite(domain.measure):
-        return isinstance(grid, UniformGrid) and grid.domain == domain
+        return not isinstance(grid, TokenGrid) and grid.domain == domain
     return isinstance(grid, TokenGrid) or grid.domain.lower == domain.lower

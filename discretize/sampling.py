@@ -25,7 +25,7 @@ from continuum.kernels import (
     on_host,
 )
 from continuum.kernels.cells import cell_index, depth_index, depth_position
-from discretize.grids import UniformGrid
+from discretize.grids import FixedGrid, UniformGrid
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,7 +40,7 @@ class At:
     """
 
     times: np.ndarray | Array
-    tokens: UniformGrid
+    tokens: FixedGrid
     within: np.ndarray | Array | None = None
 
 

@@ -25,7 +25,7 @@ from continuum.equations import Equation
 from continuum.expressions import Expression, parse
 from continuum.kernels import BASES, Basis
 from continuum.precision import require_precision
-from discretize.grids import Grid, TokenGrid, UniformGrid
+from discretize.grids import AtomicGrid, Grid, TokenGrid, UniformGrid
 from discretize.problem import Problem, discretize
 from discretize.quadrature import RULES, Rule
 from discretize.tensors import read_tensors
@@ -69,6 +69,7 @@ CLASSES: dict[str, type] = {
         structure.Flow,
         structure.Sequence,
         Equation,
+        AtomicGrid,
         Grid,
         TokenGrid,
         UniformGrid,

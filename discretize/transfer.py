@@ -7,7 +7,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from discretize.grids import UniformGrid
+from discretize.grids import AtomicGrid, Grid, TokenGrid, UniformGrid
 
 #: Values on the host or of jax; the results are jax arrays.
 Values: TypeAlias = Float[Array, "..."] | Float[np.ndarray, "..."]
@@ -29,6 +29,33 @@ def lift(
         features: the same in y.
     """
     return jnp.repeat(jnp.repeat(u, tokens, axis=-2), features, axis=-1)
+
+
+def lift_state(
+    u: Float[Array, "*batch x y"] | Float[np.ndarray, "*batch x y"], coarse: Grid, fine: Grid
+) -> Float[Array, "*batch fine_x fine_y"]:
+    """The piecewise constant state with cell values ``u`` on one grid, sampled on a finer one.
+
+    Args:
+        u: values at the nodes of ``coarse``, atoms first where there are any.
+        coarse: the grids in x and y of the values.
+        fine: grids of the same domains whose cells subdivide those of ``coarse``.
+
+    Raises:
+        ValueError: see :func:`average`, or if the two token grids are of different kinds.
+    """
+    u = jnp.asarray(u)
+    u = lift_cells(u, coarse.features, fine.features, -1)
+    here, there = coarse.tokens, fine.tokens
+    if isinstance(here, TokenGrid) and isinstance(there, TokenGrid):
+        parts = there.refinement // here.refinement
+        return lift_cells(u, here.of(u.shape[-2]), there.of(u.shape[-2] * parts), -2)
+    if isinstance(here, AtomicGrid) and isinstance(there, AtomicGrid):
+        atoms, cells = u[..., : here.atoms, :], u[..., here.atoms :, :]
+        return jnp.concatenate([atoms, lift_cells(cells, here.box, there.box, -2)], axis=-2)
+    if isinstance(here, UniformGrid) and isinstance(there, UniformGrid):
+        return lift_cells(u, here, there, -2)
+    raise ValueError(f"lift_state: expected two token grids of one kind, got {here} and {there}")
 
 
 def lift_cells(

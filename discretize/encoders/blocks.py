@@ -34,14 +34,26 @@ class Dense:
         """The number of features it returns."""
         return self.kernel.shape[2]
 
-    def split(self, parts: int) -> "tuple[Dense, ...]":
-        """The layers that stand side by side in the output, in equal parts."""
-        kernels = np.split(self.kernel, parts, axis=2)
-        biases = [None] * parts if self.bias is None else np.split(self.bias, parts, axis=1)
-        return tuple(
-            Dense(np.ascontiguousarray(k), None if b is None else np.ascontiguousarray(b))
-            for k, b in zip(kernels, biases, strict=True)
-        )
+    def split(self, parts: int, groups: int = 1) -> "tuple[Dense, ...]":
+        """The layers that stand side by side in the output, in equal parts.
+
+        Args:
+            parts: how many layers there are.
+            groups: into how many equal groups (heads, say) the output is cut first; every layer
+                then takes its part of each group.
+        """
+        kernel = self.kernel.reshape(*self.kernel.shape[:2], groups, parts, -1)
+        bias = None if self.bias is None else self.bias.reshape(-1, groups, parts, kernel.shape[-1])
+
+        def part(index: int) -> Dense:
+            of_kernel = np.ascontiguousarray(kernel[..., index, :])
+            of_bias = None if bias is None else np.ascontiguousarray(bias[..., index, :])
+            return Dense(
+                of_kernel.reshape(*self.kernel.shape[:2], -1),
+                None if of_bias is None else of_bias.reshape(len(of_bias), -1),
+            )
+
+        return tuple(part(index) for index in range(parts))
 
 
 @dataclasses.dataclass(frozen=True)

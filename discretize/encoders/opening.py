@@ -43,7 +43,7 @@ class Family:
         prefix: what a model with a head puts before the names of the tensors.
         outside: prefixes of tensors that the equation does not contain, and what they are.
         ignored: prefixes of buffers that hold no weights.
-        renamed: endings of old names, and today's.
+        renamed: parts of stored or old names and what stands for them today, replaced in order.
     """
 
     model_type: str
@@ -119,11 +119,10 @@ def finish(opened: Opened, family: Family) -> tuple[str, ...]:
 
 
 def _current_name(key: str, family: Family) -> str:
-    """A tensor's name without the prefix of a model with a head, and without legacy endings."""
+    """A tensor's name without the prefix of a model with a head, as it is called today."""
     key = key.removeprefix(family.prefix)
     for old, new in family.renamed:
-        if key.endswith(old):
-            return key.removesuffix(old) + new
+        key = key.replace(old, new)
     return key
 
 

@@ -8,7 +8,7 @@ from jax import Array
 from jaxtyping import Float
 
 from continuum.operators import Normalisation
-from discretize.grids import TokenGrid, UniformGrid
+from discretize.grids import AtomicGrid, TokenGrid, UniformGrid
 from discretize.operators import DiscreteOperator, TokenMeasure, discretize_operator
 from discretize.problem import Problem
 from discretize.sampling import At
@@ -23,7 +23,7 @@ class Readout(eqx.Module):
     """
 
     operator: DiscreteOperator | None
-    tokens: UniformGrid | TokenGrid = eqx.field(static=True)
+    tokens: UniformGrid | AtomicGrid | TokenGrid = eqx.field(static=True)
 
     def __call__(self, u: Float[Array, "*batch x y"]) -> Float[Array, "*batch x y"]:
         """The encoder's output for the state at t = T."""

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from jax import Array
 
+from continuum.domains import Domain
 from continuum.equations import Equation, prenorm_flow, unsplit_flow
 from continuum.operators import Normalisation, Operator
 from discretize.encoders.recovered import Recovered
@@ -12,7 +13,13 @@ from discretize.grids import Grid, TokenGrid, UniformGrid
 from discretize.problem import discretize
 
 
-def prenorm(attention: Operator, feedforward: Operator, layers: int, equation: str) -> Equation:
+def prenorm(
+    attention: Operator,
+    feedforward: Operator,
+    layers: int,
+    equation: str,
+    tokens: Domain | None = None,
+) -> Equation:
     """u_t = A(N1 u) + F(N2 u); ``"split"`` writes the second substep as a relaxation at rate 2."""
     check_equation(equation)
     return prenorm_flow(
@@ -20,6 +27,7 @@ def prenorm(attention: Operator, feedforward: Operator, layers: int, equation: s
         feedforward,
         horizon=float(layers),
         relaxed=equation == "split",
+        tokens=tokens,
         name=f"prenorm {equation}",
     )
 

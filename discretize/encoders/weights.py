@@ -42,6 +42,8 @@ class EncoderWeights:
         activation: a name of ``continuum.operators.maps.ACTIVATIONS``.
         norm_first: whether the normalisations stand inside the branches.
         closing: the final normalisation (L = 1), or None.
+        shared_by: how many layers share the weights of one row (kernels constant in t), or None
+            for layers with weights of their own.
     """
 
     query: Dense
@@ -56,10 +58,16 @@ class EncoderWeights:
     activation: str
     norm_first: bool = False
     closing: Norm | None = None
+    shared_by: int | None = None
 
     def __post_init__(self) -> None:
         """Check every shape, dtype and value."""
         layers, width, _ = self.query.kernel.shape
+        if self.shared_by is not None and (layers != 1 or self.shared_by < 1):
+            raise ValueError(
+                f"expected weights of one layer that at least one shares, got those of {layers} "
+                f"shared by {self.shared_by}"
+            )
         inner = self.hidden.kernel.shape[-1]
         if self.heads < 1 or width % self.heads:
             raise ValueError(f"{self.heads} heads do not divide the model dimension {width}")
@@ -94,7 +102,7 @@ class EncoderWeights:
     @property
     def layers(self) -> int:
         """L."""
-        return self.query.kernel.shape[0]
+        return self.query.kernel.shape[0] if self.shared_by is None else self.shared_by
 
 
 def check_equation(equation: str) -> None:
@@ -186,7 +194,8 @@ class _Parts:
         # The first layer has no norm before it; after the last one the state is read out.
         unit = (np.ones_like(after[0][:1]), np.zeros_like(after[1][:1]))
         knots = tuple(np.concatenate(pair) for pair in zip(unit, after, strict=True))
-        into_attention = (knots[0][:-1], knots[1][:-1])
+        # Of shared weights two rows say it all: the last one holds at all later times.
+        into_attention = (knots[0][: w.layers], knots[1][: w.layers])
         return residual_flow(
             self._inside(self.attention(), into_attention),
             self._inside(self.feedforward(), before),
@@ -197,7 +206,7 @@ class _Parts:
         )
 
     def _affine(self, norm: Norm) -> tuple[np.ndarray, np.ndarray]:
-        shape = self.weights.layers, self.weights.query.kernel.shape[1]
+        shape = self.weights.query.kernel.shape[:2]
         dtype = self.weights.query.kernel.dtype
         scale = np.ones(shape, dtype) if norm.scale is None else norm.scale
         return scale, np.zeros(shape, dtype) if norm.shift is None else norm.shift

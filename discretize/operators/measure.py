@@ -5,7 +5,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Bool, Float
 
-from discretize.grids import UniformGrid
+from discretize.grids import FixedGrid
 
 
 class TokenMeasure(eqx.Module):
@@ -18,11 +18,11 @@ class TokenMeasure(eqx.Module):
     """
 
     log_weights: Float[Array, "*batch x"] | None = None
-    grid: UniformGrid | None = eqx.field(static=True, default=None)
+    grid: FixedGrid | None = eqx.field(static=True, default=None)
 
     @staticmethod
     def build(
-        grid: UniformGrid, mask: Bool[Array, "*batch x"] | None, dtype: jnp.dtype
+        grid: FixedGrid, mask: Bool[Array, "*batch x"] | None, dtype: jnp.dtype
     ) -> "TokenMeasure":
         """The weights of ``grid``, set to zero where ``mask`` is False."""
         if mask is None and grid.equal_weights:

@@ -8,17 +8,17 @@ import numpy as np
 from jax import Array
 
 from continuum.operators import Causal, Rotary, ScoreBias
-from discretize.grids import UniformGrid
+from discretize.grids import FixedGrid, UniformGrid
 from discretize.operators.measure import TokenMeasure
 
 
-def places(grid: UniformGrid, coordinate: str) -> np.ndarray:
+def places(grid: FixedGrid, coordinate: str) -> np.ndarray:
     """The coordinate p at the nodes, in tokens: the number of the cell, or x - 1/2.
 
     Raises:
         ValueError: on an Omega_x of more than one dimension, or without bounds of its cells.
     """
-    if grid.domain.dimension != 1:
+    if not isinstance(grid, UniformGrid) or grid.domain.dimension != 1:
         raise ValueError(
             "an operator that reads token positions needs a one-dimensional Omega_x, got "
             f"{grid.domain}"
@@ -42,14 +42,14 @@ def causal_log_weights(causal: Causal, measure: TokenMeasure, scores: Array) -> 
     return jnp.where(sees_some, weights, 0.0)
 
 
-def _region(causal: Causal, grid: UniformGrid | None, scores: Array) -> Array:
+def _region(causal: Causal, grid: FixedGrid | None, scores: Array) -> Array:
     """0 where keys count, log of the share on the diagonal, -inf elsewhere."""
-    if grid is not None and (grid.domain.dimension != 1 or grid.shape != grid.cells):
+    if grid is not None and not _is_sequence(grid):
         raise ValueError(
             "causal attention needs a one-dimensional Omega_x and a rule with one node per cell "
             f"(midpoint, left), got {grid.domain} with {grid.shape} nodes in {grid.cells} cells"
         )
-    if causal.coordinate == "cell" and grid is not None:
+    if causal.coordinate == "cell" and isinstance(grid, UniformGrid):
         # computed from the position of the token: a constant mask would be stored in the program
         each = _nodes_per_unit(grid)
         query = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 0) // each
@@ -59,6 +59,12 @@ def _region(causal: Causal, grid: UniformGrid | None, scores: Array) -> Array:
     key = jax.lax.broadcasted_iota(jnp.int32, scores.shape[-2:], 1)
     share = jnp.where(key == query, math.log(causal.diagonal), 0.0)
     return jnp.where(key > query, -jnp.inf, share).astype(scores.dtype)
+
+
+def _is_sequence(grid: FixedGrid) -> bool:
+    """Whether nodes stand in one row, one in each cell."""
+    one_row = isinstance(grid, UniformGrid) and grid.domain.dimension == 1
+    return one_row and grid.shape == grid.cells
 
 
 def _nodes_per_unit(grid: UniformGrid) -> int:
@@ -71,7 +77,7 @@ def _nodes_per_unit(grid: UniformGrid) -> int:
     return each
 
 
-def rotation(rotary: Rotary, grid: UniformGrid) -> tuple[Array, Array]:
+def rotation(rotary: Rotary, grid: FixedGrid) -> tuple[Array, Array]:
     """Cosines and sines of p(x) omega_k, each of shape (x, pairs)."""
     place = jnp.asarray(places(grid, rotary.coordinate), rotary.frequencies.dtype)
     angles = place[:, None] * rotary.frequencies
@@ -89,11 +95,13 @@ def rotate(rotary: Rotary, cos: Array, sin: Array, values: Array, units: int) ->
         units: unit cells along eta.
     """
     cells = values.reshape(*values.shape[:-1], units, values.shape[-1] // units)
-    turned, rest = cells[..., : 2 * rotary.pairs, :], cells[..., 2 * rotary.pairs :, :]
+    # of the table, since the rotary's own arrays are not there while a step is taken
+    pairs = cos.shape[-1]
+    turned, rest = cells[..., : 2 * pairs, :], cells[..., 2 * pairs :, :]
     if rotary.interleaved:
         first, second = turned[..., 0::2, :], turned[..., 1::2, :]
     else:
-        first, second = turned[..., : rotary.pairs, :], turned[..., rotary.pairs :, :]
+        first, second = turned[..., :pairs, :], turned[..., pairs:, :]
     cos, sin = cos[..., None], sin[..., None]
     first, second = first * cos - second * sin, second * cos + first * sin
     if rotary.interleaved:
@@ -103,7 +111,7 @@ def rotate(rotary: Rotary, cos: Array, sin: Array, values: Array, units: int) ->
     return jnp.concatenate([turned, rest], axis=-2).reshape(values.shape)
 
 
-def sampled_bias(bias: ScoreBias, query: UniformGrid, key: UniformGrid, heads: int) -> Array:
+def sampled_bias(bias: ScoreBias, query: FixedGrid, key: FixedGrid, heads: int) -> Array:
     """b(p(x~) - p(x); zeta), shape (head nodes, x, x~)."""
     from_query = places(query, bias.coordinate)
     distance = places(key, bias.coordinate)[None, :] - from_query[:, None]

@@ -2,6 +2,6 @@
 
 from experiments.architectures.judging import Verdict, judge
 from experiments.architectures.row import Inputs, Row
-from experiments.architectures.table import ROWS
+from experiments.architectures.table import ROWS, chosen
 
-__all__ = ["ROWS", "Inputs", "Row", "Verdict", "judge"]
+__all__ = ["ROWS", "Inputs", "Row", "Verdict", "chosen", "judge"]

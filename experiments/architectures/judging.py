@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from discretize.transfer import lift
+from discretize.transfer import lift_state
 from experiments.architectures.row import Inputs, Row
 
 #: The largest relative difference that passes, in float64.
@@ -90,7 +90,8 @@ def _compare(
 
     u0, mask = recovered.embed(**inputs.arguments), inputs.mask
     if refine != (1, 1):
-        u0, expected = lift(u0, *refine), np.asarray(lift(expected, *refine))
+        grids = recovered.problem.grid, fine.problem.grid
+        u0, expected = lift_state(u0, *grids), np.asarray(lift_state(expected, *grids))
         mask = None if mask is None else np.repeat(mask, refine[0], axis=-1)
     final = np.asarray(solve(fine, u0, mask=mask).final)
     valid = np.ones(expected.shape[:-1], bool) if mask is None else mask

@@ -62,7 +62,11 @@ class Experiment:
     def tokens(self) -> UniformGrid:
         """The grid of Omega_x; of a model that of its longest sentence."""
         tokens = self.grid.tokens
-        return tokens if isinstance(tokens, UniformGrid) else tokens.of(self.u0.shape[-2])
+        if isinstance(tokens, UniformGrid):
+            return tokens
+        found = tokens.of(self.u0.shape[-2])
+        assert isinstance(found, UniformGrid)
+        return found
 
     @property
     def scheme(self) -> str:
@@ -136,6 +140,7 @@ def _encoder(config: Config, dtype: np.dtype) -> Experiment:
     start = build_model(config, dtype)
     problem = start.recovered.problem
     tokens = problem.grid.tokens.of(start.initial(problem.grid).shape[-2])
+    assert isinstance(tokens, UniformGrid)
     observables = build_observables(config, tokens, problem.grid.features, start.mask)
     return Experiment(config, problem, start.initial, observables, start.mask, start.recovered)
 

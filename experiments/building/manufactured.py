@@ -122,13 +122,18 @@ def _(operator: IntegralAttention, u, x, y, t, setting) -> Array:
         return _image(part, u, points, inner, t).reshape(-1, *shape)
 
     query, key, value = (
-        inward(part, points)
+        inward(_linear(part), points)
         for part, points in ((operator.query, x), (operator.key, keys), (operator.value, keys))
     )
     scores = jnp.einsum("nze,kze,e->znk", query, key, gauss(eta)[1]) / operator.divisor
     gamma = jax.nn.softmax(scores + jnp.log(mass), axis=-1)
     mixed = jnp.einsum("znk,kze->nze", gamma, value).reshape(len(x), -1) * weights
-    return _affine(operator.output, mixed, inner, y, t)
+    return _affine(_linear(operator.output), mixed, inner, y, t)
+
+
+def _linear(operator: Operator) -> LinearIntegral:
+    assert isinstance(operator, LinearIntegral)  # as every config builds them
+    return operator
 
 
 def _image(operator: LinearIntegral, u, x, y, t) -> Array:

@@ -73,6 +73,8 @@ def manufactured_solution(text: str, setting: Setting) -> OnPoints:
 def _mean_field(setting: Setting) -> MeanField:
     attention = build_equation(setting).terms["attention"]
     assert isinstance(attention, IntegralAttention)
+    assert isinstance(attention.value, LinearIntegral)
+    assert isinstance(attention.output, LinearIntegral)
     kernel, output = attention.value.kernel, attention.output.kernel
     assert isinstance(kernel, SeparableKernel)
     _refuse_time(kernel.time_dependent or output.time_dependent)
