@@ -45,9 +45,9 @@ def read(opened: Opened, equation: str) -> Recovered:
     tensors.require()
     tensors.check_finite()
     found = embedding_tensors(tensors, _EMBEDDING, joined.kernel.shape[1])
+    features = joined.kernel.shape[1]
     config.check_sizes(
-        dict.fromkeys(("hidden_size", "n_embed"), joined.kernel.shape[1])
-        | {"vocab_size": len(found["words"])}
+        {"hidden_size": features, "n_embed": features, "vocab_size": len(found["words"])}
     )
     if joined.width != 3 * width:
         raise ValueError(
@@ -56,8 +56,11 @@ def read(opened: Opened, equation: str) -> Recovered:
         )
     blocks = Blocks(width)
     slopes = alibi_slopes(heads).astype(joined.kernel.dtype)
+    query, key, value = joined.split(3, heads)
     attention = blocks.attention(
-        *joined.split(3, heads),
+        query,
+        key,
+        value,
         output,
         heads,
         Positions(causal=Causal(coordinate="cell"), bias=LinearBias(slopes)),
