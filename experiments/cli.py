@@ -1,11 +1,15 @@
 """The command line ``continuum``; what computes is imported when it is needed."""
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from experiments.commands import common
+from experiments.commands.architectures import architectures
+from experiments.commands.compress import compress
 from experiments.commands.configs import configs
 from experiments.commands.converge import converge
 from experiments.commands.plot import plot
@@ -157,13 +161,22 @@ def verify(
     raise typer.Exit(0 if passed else common.MISSED)
 
 
-for _command in (run, converge, plot, configs):
+for _command in (run, converge, plot, configs, compress, architectures):
     app.command()(_command)
 
 
 def main() -> None:
     """The console script ``continuum``."""
-    app()
+    try:
+        app()
+    except SystemExit as ending:
+        if ending.code == common.INTERRUPTED:
+            # Threads of the numerical libraries are still at work; tearing the interpreter down
+            # under them crashes now and then.  All files are on the disk at any moment.
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(common.INTERRUPTED)
+        raise
 
 
 def _given(**options) -> dict:
