@@ -86,6 +86,28 @@ def write_folder(folder: Path, contents: Mapping[str, bytes]) -> None:
     synchronise(folders)
 
 
+def write_new_folder(target: Path, contents: Mapping[str, bytes]) -> None:
+    """Put new files into a folder that does not exist or is empty: all of them, or nothing.
+
+    Raises:
+        FileExistsError: if something stands there.
+    """
+    target = target.resolve()
+    remedy = "expected a directory that does not exist or is empty; choose another one"
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise FileExistsError(f"{target}: {remedy}")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = beside(target)
+    try:
+        staging.mkdir()
+        write_folder(staging, contents)
+        os.rename(staging, target)
+    except BaseException:
+        shutil.rmtree(staging, ignore_errors=True)
+        raise
+    synchronise([target.parent])
+
+
 def synchronise(folders: Iterable[Path]) -> None:
     """Bring the entries of folders, the names of the files in them, to the disk."""
     _each(_synchronise, ((folder,) for folder in folders))

@@ -24,5 +24,5 @@ def load_plugins(files: Sequence[Path]) -> None:
         module = importlib.util.module_from_spec(spec)
         try:
             spec.loader.exec_module(module)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise ValueError(f"--plugin: {path} failed: {type(error).__name__}: {error}") from error

@@ -1,6 +1,7 @@
 """Options and endings that the commands share."""
 
 import contextlib
+import os
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -51,6 +52,13 @@ AllowIncompatible = Annotated[
         help="Go on although the question has no answer; every output is marked.",
     ),
 ]
+#: Options that every command takes, on those where they have nothing to act upon.
+IdlePrecision = Annotated[
+    Precision, typer.Option(help="Without an effect here: the precision is the result's own.")
+]
+IdleNoProgress = Annotated[
+    bool, typer.Option("--no-progress", help="Without an effect here: no bar is ever shown.")
+]
 NoFigures = Annotated[bool, typer.Option("--no-figures", help="Draw nothing.")]
 Plugin = Annotated[
     list[Path] | None,
@@ -68,19 +76,43 @@ Traceback = Annotated[bool, typer.Option("--traceback", help="Show where an erro
 def errors_in_few_lines(traceback: bool) -> Iterator[None]:
     """Turn the errors that checks raise into a message and an exit status.
 
-    A config's errors keep their lines, one for each finding; other messages become one line.
+    A config's errors keep their lines, one for each finding; other messages become one line.  A
+    RuntimeError is a defect of the program, and shown as one, unless it tells of lack of memory.
     """
     try:
         yield
     except KeyboardInterrupt as error:
         sys.stderr.write("interrupted; continue with --resume\n")
         raise typer.Exit(INTERRUPTED) from error
-    except (ValueError, TypeError, ImportError, OSError, ArithmeticError) as error:
-        if traceback:
+    except _EXPECTED as error:
+        text = _text(error)
+        if traceback or text is None:
             raise
-        text = str(error) if getattr(error, "findings", None) else " ".join(str(error).split())
-        sys.stderr.write(f"error: {text or type(error).__name__}\n")
+        sys.stderr.write(f"error: {text}\n")
         raise typer.Exit(BAD_INPUT) from error
+
+
+_EXPECTED = (
+    ValueError, TypeError, ImportError, OSError, ArithmeticError, MemoryError, RuntimeError
+)  # fmt: skip
+
+
+def _text(error: Exception) -> str | None:
+    """What to tell the user; None for an error that is nobody's but the program's."""
+    words = " ".join(str(error).split())
+    if isinstance(error, MemoryError) or "RESOURCE_EXHAUSTED" in words:
+        return (
+            f"expected arrays that fit into memory, found larger ones ({words}); take fewer cells "
+            "or a smaller time.chunk, or --precision float32"
+        )
+    if isinstance(error, RuntimeError):
+        return None
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return (
+            f"{os.fsdecode(error.filename)}: {error.strerror}; expected a place that can be read, "
+            "and written for results; choose another one, or make it so"
+        )
+    return (str(error) if getattr(error, "findings", None) else words) or type(error).__name__
 
 
 def prepare(options: Options):

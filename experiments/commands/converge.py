@@ -51,6 +51,7 @@ def converge(
         common.warn(verdict.warnings)
         common.refuse_ill_posed(verdict.ill_posed, options)
         summary = compute(loaded, options, verdict)
+        common.warn([w for w in summary.warnings if w not in verdict.warnings])
         figures = ()
         if not no_figures:
             from experiments.running.plots import plot

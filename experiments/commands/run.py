@@ -1,6 +1,5 @@
 """``continuum run CONFIG``."""
 
-import json as json_format
 from pathlib import Path
 
 import typer
@@ -55,8 +54,10 @@ def run(
         summary = compute(loaded, options, verdict)
         figures = () if no_figures else _draw(summary.path)
         if json:
+            from experiments.results.tables import as_json
+
             data = summary.as_data() | {"figures": [str(path) for path in figures]}
-            typer.echo(json_format.dumps(data, indent=2, allow_nan=False))
+            typer.echo(as_json(data), nl=False)
             return
         from experiments.running.tables import print_run
 

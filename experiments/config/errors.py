@@ -45,10 +45,11 @@ class Origin:
 
     def place(self, path: KeyPath) -> str:
         """Where the value at ``path``, or the nearest table around it, was written."""
-        for length in range(len(path), 0, -1):
-            head = path[:length]
+        heads = [path[:length] for length in range(len(path), 0, -1)]
+        for head in heads:  # an override replaces all that the file has below its key
             if head in self.overrides:
                 return self.overrides[head]
+        for head in heads:
             if head in self.lines:
                 return f"{self.name}, line {self.lines[head]}"
         return f"{self.name}, line {self.last}" if self.last else self.name

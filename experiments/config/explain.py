@@ -40,7 +40,15 @@ def findings_of(error: ValidationError, data: Any) -> list[Finding]:
         error: what validating ``data`` raised.
         data: the raw data, to tell keys from the tags of unions.
     """
-    return [_finding(row, data) for row in error.errors(include_url=False)]
+    rows = error.errors(include_url=False)
+    return [_finding(row, data) for row in rows if not _is_consequence(row, rows)]
+
+
+def _is_consequence(row: Any, rows: list[Any]) -> bool:
+    """Whether a list is too short only because items of it were refused, and are not counted."""
+    place = row["loc"]
+    below = (other["loc"] for other in rows if len(other["loc"]) > len(place))
+    return row["type"] == "too_short" and any(loc[: len(place)] == place for loc in below)
 
 
 def _finding(row: Any, data: Any) -> Finding:

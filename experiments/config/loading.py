@@ -116,7 +116,7 @@ def _read(path: Path) -> str:
         words = getattr(error, "strerror", None) or str(error)
         raise ConfigError(origin, [Finding((), f"cannot be read: {words}")]) from error
     try:
-        return content.decode("utf-8")
+        return content.decode("utf-8").removeprefix("\ufeff")  # some editors put it there
     except UnicodeDecodeError as error:
         before = content[: error.start]
         line, column = before.count(b"\n") + 1, error.start - before.rfind(b"\n")

@@ -13,6 +13,7 @@ from experiments.config.root import Config
 from experiments.config.studies import (
     ClosedFormReference,
     FinestReference,
+    LinesReference,
     ManufacturedReference,
     Study,
 )
@@ -132,6 +133,12 @@ def _reference(config: Config, study: Study, path: KeyPath) -> Iterator[Finding]
             yield Finding(
                 (*where, "name"), "a closed form needs the initial state as an expression"
             )
+    elif isinstance(reference, LinesReference) and study.axis not in ("time", "joint"):
+        yield Finding(
+            (*where, "kind"),
+            "the method of lines is on the grid of each size and sees errors in time alone: "
+            f'expected axis = "time" or "joint", found "{study.axis}"; take kind = "finest"',
+        )
     elif isinstance(reference, ManufacturedReference) and not isinstance(equation, FlowEquation):
         yield Finding(
             (*where, "kind"), 'a manufactured solution adds a source: it needs form = "flow"'

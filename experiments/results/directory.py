@@ -215,12 +215,12 @@ def _rename(staging: Path, target: Path) -> None:
 def _check_replaceable(target: Path, overwrite: bool) -> None:
     if not target.exists():
         return
-    if not overwrite:
+    if not overwrite and (is_result(target) or _is_empty(target)):
         raise _exists(target)
     if not is_result(target) and not _is_empty(target):
         raise FileExistsError(
-            f"{target}: expected a result of this program to overwrite, found something else, "
-            "which is never deleted; choose another directory"
+            f"{target}: expected a directory that does not exist, or a result of this program to "
+            "overwrite, found something else, which is never deleted; choose another directory"
         )
 
 

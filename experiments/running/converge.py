@@ -2,8 +2,11 @@
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from math import inf
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from discretize import UniformGrid
 from experiments.config import Config, Study, refined
@@ -41,6 +44,11 @@ class ConvergenceSummary:
     def passed(self) -> bool:
         """Whether no study misses its declared order."""
         return all(study.passed is not False for study in self.studies)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What may mislead in a study, each once."""
+        return tuple(dict.fromkeys(words for study in self.studies for words in study.warnings))
 
     def as_data(self) -> dict[str, Any]:
         """For ``convergence.json``."""
@@ -133,7 +141,7 @@ def _study(
         study.norm,
         reference.floor,
         reason,
-        verdict.warnings_of(study.name),
+        (*verdict.warnings_of(study.name), *_lost(study, chosen)),
         verdict.ill_posed_of(study.name),
     )
 
@@ -164,9 +172,22 @@ def _errors(states: list[Final], reference: Reference, norm: str) -> tuple[float
     found = []
     for index, final in enumerate(states):
         exact = reference.at(index, final)
-        scale = measure(exact, final.grid, final.mask)
-        found.append(measure(final.state - exact, final.grid, final.mask) / scale)
+        with np.errstate(all="ignore"):  # what is not finite is told by _lost
+            scale = measure(exact, final.grid, final.mask)
+            found.append(measure(final.state - exact, final.grid, final.mask) / scale)
     return tuple(found)
+
+
+def _lost(study: Study, errors: tuple[float, ...]) -> tuple[str, ...]:
+    """Words for errors that are no finite numbers."""
+    sizes = [str(size) for size, error in zip(study.sizes, errors, strict=True) if not error < inf]
+    if not sizes:
+        return ()
+    return (
+        f"study {study.name}: expected finite errors, found none at {', '.join(sizes)}: these "
+        "solutions or the reference hold NaN or infinity, or the reference is zero; take more "
+        "steps, smaller kernels, or another reference",
+    )
 
 
 def _step(config: Config, study: Study, final: Final) -> float:

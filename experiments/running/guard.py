@@ -101,12 +101,26 @@ def declared_order(experiment: Experiment, study: Study) -> tuple[float | None, 
 
 
 def question_of(experiment: Experiment, axes: frozenset[str]) -> Question:
-    """The question that an experiment asks."""
+    """The question that an experiment asks.
+
+    Raises:
+        ValueError: if its initial state is not finite.
+    """
+    u0 = np.asarray(experiment.u0)
+    if not np.isfinite(u0).all():
+        *_, token, feature = np.argwhere(~np.isfinite(u0))[0]
+        y = float(experiment.grid.features.nodes[feature])
+        x = np.ravel(experiment.tokens.nodes[token]).tolist()
+        raise ValueError(
+            "the initial state: expected finite values at every node, found NaN or infinity at "
+            f"x = {', '.join(f'{value:.6g}' for value in x)}, y = {y:.6g}; change [initial], or "
+            "the manufactured solution, there"
+        )
     return Question(
         experiment.problem,
         scheme_named(experiment.scheme),
         experiment.equation.horizon / experiment.steps,
-        np.asarray(experiment.u0),
+        u0,
         experiment.mask,
         axes,
     )

@@ -1,7 +1,7 @@
 """``continuum plot``: the figures of a result on disk."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.config import Config, load_config
+from experiments.config.overrides import parse_override
 from experiments.convergence.result import StudyResult
 from experiments.figures import attention as attention_figure
 from experiments.figures import clusters as clusters_figure
@@ -44,21 +45,33 @@ _STEPS = {
 _NORMS = {"l2": "relative error, discrete L2 norm", "max": "relative error, maximum norm"}
 
 
-def plot(result: Path, output: Path | None = None) -> tuple[Path, ...]:
+#: Keys of a config that a figure shows but that no number of a result depends on.
+_WORDS = ("title", "description")
+
+
+def plot(result: Path, output: Path | None = None, changes: Sequence[str] = ()) -> tuple[Path, ...]:
     """Draw the figures of a result.
 
     Args:
         result: its directory.
         output: where to; by default its folder ``figures``.
+        changes: ``title=text``, as ``--set`` takes them.
 
     Returns:
         The files, PNG and SVG of each figure.
 
     Raises:
         FileNotFoundError: if there is no result, or nothing in it to draw yet.
+        ValueError: for a change of what the result was computed from.
     """
+    for override in map(parse_override, changes):
+        if override.keys[0] not in _WORDS:
+            raise ValueError(
+                f"{override.words}: expected title=..., found {override.keys[0]}, which the result "
+                "was computed with; run the config again with it"
+            )
     run = open_run(result)
-    config = load_config(run.path / "config.toml", library=False)
+    config = load_config(run.path / "config.toml", changes, library=False)
     folder = output or run.path / FOLDER
     found: list[Path] = []
     for name, figure in _KINDS[run.manifest.identity.kind](run, config):

@@ -8,7 +8,7 @@ import numpy as np
 
 from discretize import Grid, UniformGrid
 from discretize.transfer import inject
-from experiments.building import on_grid, solution_of
+from experiments.building import Experiment, on_grid, solution_of
 from experiments.config import Config, Study, reference_config, refined
 from experiments.config.grid import Rules
 from experiments.config.studies import (
@@ -134,21 +134,39 @@ def _exact(config: Config, study: Study, finals: Finals) -> Reference:
 
 
 def _lines(config: Config, study: Study, finals: Finals) -> Reference:
-    from solvers.lines import method_of_lines
-
     known: dict[Grid, np.ndarray] = {}
 
     def at(index: int, coarse: Final) -> np.ndarray:
         experiment = finals.experiment(refined(config, study, index), study)
         if coarse.grid not in known:
-            found = method_of_lines(
-                experiment.problem, experiment.u0, mask=experiment.mask, jumps=experiment.jumps
-            )
-            known[coarse.grid] = np.asarray(found[-1])
+            known[coarse.grid] = _integrated(experiment, study)
         return known[coarse.grid]
 
     words = f"the method of lines by Dopri8 at tolerance {_LINES_TOLERANCE:g}"
     return Reference(words, at, max(_round_off(finals), 0.1 * _LINES_TOLERANCE))
+
+
+def _integrated(experiment: Experiment, study: Study) -> np.ndarray:
+    """The solution at T.
+
+    Raises:
+        ValueError: if the adaptive method gives up.
+    """
+    from solvers.lines import method_of_lines
+
+    try:
+        found = method_of_lines(
+            experiment.problem, experiment.u0, mask=experiment.mask, jumps=experiment.jumps
+        )
+        return np.asarray(found[-1])
+    except RuntimeError as error:
+        if "RESOURCE_EXHAUSTED" in str(error):
+            raise
+        raise ValueError(
+            f"study {study.name}: expected a reference by the method of lines, but Dopri8 gave up "
+            f"before T = {experiment.equation.horizon:g}: the solution grows without bound or is "
+            'too stiff; take smaller kernels, a shorter horizon, or reference kind = "finest"'
+        ) from error
 
 
 def _round_off(finals: Finals) -> float:

@@ -9,12 +9,21 @@ from experiments.wellposedness.question import Question, is_affine
 
 
 def check_compatibility(question: Question) -> Iterator[Finding]:
-    """S1 and S2 in one structure, acting on functions of the same domain, must have a member.
+    """S1 must have a member on the grid; with S2, on functions of the same domain, a common one.
 
     Continuously that takes sigma1 > 0; on a grid also sigma2^2 <= (|Omega_y| / w_min - 1) sigma1^2
     (section "What happens as dt goes to 0" of the documentation).
     """
     features = question.problem.grid.features
+    if features.size == 1 and any(moments.deviation > 0 for moments in _targets(question)):
+        yield Finding(
+            Level.ILL_POSED,
+            "incompatible-constraints",
+            "a function on one node in y is constant, so that none has a deviation above 0: "
+            "expected at least two cells along the features, found one; take a larger "
+            "grid.features",
+        )
+        return
     cones = [
         name
         for name in question.cones()

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -250,6 +251,142 @@ def test_configs_are_listed():
     assert {"name", "title", "path"} == set(found[0]) and len(found) == 16
 
 
+def test_configs_are_shown_as_resolved(config, tmp_path):
+    shown = command("configs", "joint", "--set", "time.steps=48")
+    assert shown.exit_code == 0 and shown.stdout.startswith("# joint\n")
+    again = tmp_path / "again.toml"
+    again.write_text(shown.stdout)
+    assert load_config(again) == load_config("joint", ["time.steps=48"])
+    data = json.loads(command("configs", config, "--set", "seed=7", "--json").stdout)
+    assert [row["config"]["seed"] for row in data] == [7]
+    assert data[0]["name"] == "small" and data[0]["path"] == str(config)
+    every = json.loads(command("configs", "--set", "seed=9", "--json").stdout)
+    assert len(every) == 16 and {row["config"]["seed"] for row in every} == {9}
+    wrong = command("configs", config, "--set", "time.steps=many")
+    assert wrong.exit_code == 2 and "time.steps" in wrong.stderr
+
+
+def test_configs_are_written_whole_or_not_at_all(tmp_path):
+    out = tmp_path / "new" / "configs"
+    done = command("configs", "--output", out)
+    assert done.exit_code == 0 and len(done.stdout.splitlines()) == 16
+    shipped = {row["name"]: row["path"] for row in json.loads(command("configs", "--json").stdout)}
+    for name, path in shipped.items():
+        assert (out / f"{name}.toml").read_text() == Path(path).read_text()
+    refused = command("configs", "joint", "--output", out)
+    assert refused.exit_code == 2 and "does not exist or is empty" in refused.stderr
+    nothing = command("configs", "--set", "grid.nonsense=1", "--output", tmp_path / "no")
+    assert nothing.exit_code == 2 and not (tmp_path / "no").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"new"}
+
+
+#: What every command takes, with a value that is fine for each.
+COMMON = ("--set", "title=Other", "--precision", "float64", "--threads", "1", "--no-progress")
+
+
+@pytest.mark.parametrize("name", ["run", "converge", "plot", "configs"])
+def test_every_command_takes_the_same_options(config, tmp_path, name):
+    """In a process of its own: the number of threads is that of the process."""
+    target = config
+    if name == "plot":
+        target = tmp_path / "result"
+        assert command("run", config, "--output", target, "--no-figures").exit_code == 0
+    arguments = (name, target, "--output", tmp_path / "out", *COMMON, "--json")
+    done = subprocess.run(
+        [sys.executable, "-m", "experiments", *map(str, arguments)], capture_output=True, text=True
+    )
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    json.loads(done.stdout)
+    (written,) = (tmp_path / "out").rglob("*.toml" if name != "plot" else "state.svg")
+    assert "Other" in written.read_text()
+    for option in (["--threads", "0"], ["--precision", "half"], ["--set", "nonsense"]):
+        assert command(name, target, "--output", tmp_path / "no", *option).exit_code == 2
+    assert not (tmp_path / "no").exists()
+
+
+def test_figures_are_of_what_was_computed(config, tmp_path):
+    out = tmp_path / "out"
+    assert command("run", config, "--output", out, "--no-figures").exit_code == 0
+    refused = command("plot", out, "--set", "grid.tokens=4")
+    assert refused.exit_code == 2 and "computed with" in refused.stderr
+    assert not (out / "figures").exists()
+    missing = command("plot", tmp_path)
+    assert missing.exit_code == 2 and "expected the directory of a result" in missing.stderr
+
+
+def without_moments():
+    return TEXT.replace('activation = "gelu"\n', "").replace(
+        "moments = { mean = 0.0, deviation = 1.0 }\n", ""
+    )
+
+
+FLOW = ("--set=equation.form=flow", "--set=initial.project=false", "--no-figures")
+
+
+def test_an_initial_state_that_is_not_finite_leaves_nothing(config, tmp_path):
+    out = tmp_path / "out"
+    for name in ("run", "converge"):
+        result = command(name, config, "--output", out, "--set", "initial.expression=1/(y-y)")
+        assert result.exit_code == 2 and "the initial state: expected finite" in result.stderr
+        assert result.stderr.count("\n") == 1 and not out.exists()
+
+
+def test_what_does_not_fit_into_memory_is_one_line(config, tmp_path):
+    huge = ("--set", "grid.tokens=3000000", "--set", "grid.features=3000000")
+    result = command("run", config, "--output", tmp_path / "out", *huge)
+    assert result.exit_code == 2 and "fit into memory" in result.stderr, result.output
+    assert result.stderr.count("\n") == 1 and not (tmp_path / "out").exists()
+
+
+def test_a_study_whose_solutions_blow_up_says_so(config, tmp_path):
+    config.write_text(without_moments())
+    growing = (*FLOW, "--set=equation.dense.0.kernel=1e80*t**8")
+    finest = "--set=studies.time.reference={kind='finest'}"
+    result = command("converge", config, "--output", tmp_path / "a", *growing, finest, "--json")
+    assert result.exit_code == 1
+    assert "study time: expected finite errors" in result.stderr
+    study = json.loads(result.stdout)["studies"][0]
+    assert study["errors"] == [None] * 3 and "finite" in study["warnings"][-1]
+    lines = command("converge", config, "--output", tmp_path / "b", *growing)
+    assert lines.exit_code == 2 and "Dopri8 gave up" in lines.stderr
+
+
+def test_an_observable_that_is_not_a_number_is_null(config, tmp_path):
+    change = ("--set", "observables.bad=log(0*u - 1)", "--no-figures", "--json")
+    result = command("run", config, "--output", tmp_path / "out", *change)
+    assert result.exit_code == 0, result.output
+    assert json.loads(result.stdout)["observables"]["bad"] is None
+
+
+def test_places_that_cannot_be_written(config, tmp_path):
+    quick = ("run", config, "--no-figures", "--output")
+    below = command(*quick, config / "out")
+    assert below.exit_code == 2 and "choose another" in below.stderr
+    assert str(config) in below.stderr and "Errno" not in below.stderr
+    long = command(*quick, tmp_path / ("a" * 300))
+    assert long.exit_code == 2 and "too long" in long.stderr
+    taken = command(*quick, config)
+    assert taken.exit_code == 2 and "never deleted" in taken.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["small.toml"]
+
+
+def test_a_plugin_that_exits_is_refused(config, tmp_path):
+    plugin = tmp_path / "exits.py"
+    plugin.write_text("raise SystemExit(0)")
+    result = command("run", config, "--output", tmp_path / "out", "--plugin", plugin)
+    assert result.exit_code == 2 and "SystemExit" in result.stderr
+
+
+def test_unicode_and_spaces(config, tmp_path):
+    folder = tmp_path / "Ordner mit ä"
+    folder.mkdir()
+    path = folder / "ünï cödé.toml"
+    path.write_bytes(b"\xef\xbb\xbf" + TEXT.replace("A small", "∂u/∂t — a small").encode())
+    result = command("run", path, "--output", folder / "out put", "--json")
+    assert result.exit_code == 0, result.output
+    assert xarray.open_zarr(folder / "out put" / "trajectory.zarr").attrs["title"].startswith("∂u")
+
+
 def test_single_precision_one_thread_and_nothing_but_json(config, tmp_path):
     """In a process of its own: jax's precision is decided once."""
     out = tmp_path / "out"
@@ -266,3 +403,7 @@ def test_single_precision_one_thread_and_nothing_but_json(config, tmp_path):
     exact = solvers.solve(experiment.problem, experiment.u0, num_steps=12, save_every=2)
     # single precision over twelve steps; far above round-off of doubles
     assert 1e-9 < relative_difference(data["u"].astype(float), exact.trajectory) <= 2e-5
+    again = subprocess.run(
+        [sys.executable, "-m", "experiments", "plot", str(out)], capture_output=True, text=True
+    )
+    assert again.returncode == 0 and "attention.svg" in again.stdout, again.stderr

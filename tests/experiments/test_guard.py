@@ -199,3 +199,11 @@ def test_a_joint_study_has_the_smaller_order(config):
 def test_the_question_knows_what_is_refined(config):
     experiment = build(config("residual"))
     assert ask(experiment, frozenset({"time"})).dt == 1 / 8
+
+
+def test_one_cell_in_y_has_no_deviation(config):
+    one = judge_run(config("residual", ["grid.features=1"]), Options("x"))
+    assert "one node in y is constant" in one.ill_posed[0]
+    two = judge_run(config("residual", ["grid.features=2"]), Options("x"))
+    flat = ["grid.features=1", "equation.moments.deviation=0.0"]
+    assert not two.ill_posed and not judge_run(config("residual", flat), Options("x")).ill_posed

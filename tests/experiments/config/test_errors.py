@@ -342,7 +342,8 @@ MISTAKES = {
     ),
     "coarse reference": (PAPER, "size = 64", "size = 8", "studies.0.reference.size", "at least 16"),
     "odd size for simpson": (
-        (SMALL + STUDY).replace('"time"', '"features"') + 'set = { "grid.rule" = "simpson" }',
+        (SMALL + STUDY).replace('"time"', '"features"').replace('"lines"', '"finest"')
+        + 'set = { "grid.rule" = "simpson" }',
         "[4, 8, 16]",
         "[4, 8, 15]",
         "studies.0.sizes.2",
@@ -655,3 +656,25 @@ def test_what_the_library_does_not_know_gets_its_line_too(tmp_path, mistake):
     assert ".".join(map(str, found.path)).startswith(key)
     assert message.startswith(f"{path}, line ") and words in message
     assert _stands_there(changed, found.path, int(message.split("line ")[1].split(":")[0]))
+
+
+def test_an_override_of_a_list_is_blamed_for_its_items_alone(tmp_path):
+    change = "studies.halves.sizes=[-1, 0, 2.5]"
+    with pytest.raises(ConfigError) as error:
+        load_config(write(tmp_path, SMALL + STUDY), [change])
+    lines = str(error.value).split("\n")
+    assert len(lines) == 3  # and none that counts the items that are left
+    assert all(line.startswith(f"--set {change}: studies.0.sizes.") for line in lines)
+
+
+def test_lines_are_a_reference_in_time_alone(tmp_path):
+    text = SMALL + STUDY.replace('"time"', '"space"')
+    with pytest.raises(ConfigError, match="sees errors in time alone"):
+        load_config(write(tmp_path, text))
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path):
+    path = write(tmp_path, SMALL)
+    expected = load_config(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert load_config(path) == expected
