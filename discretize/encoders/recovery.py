@@ -7,6 +7,7 @@ from discretize.encoders import torch_encoder
 from discretize.encoders.opening import model_type_of, open_model
 from discretize.encoders.recovered import Recovered
 from discretize.encoders.registry import FAMILIES
+from discretize.encoders.uncovered import what_is_missing
 from discretize.tensors import refuse_pickle
 
 
@@ -43,13 +44,13 @@ def recover(model: Any, *, equation: str = "split", dtype: str | None = None) ->
         return family.read(open_model(model, family, dtype), equation)
     if isinstance(model, str | Path):
         raise TypeError(
-            f"{model}: model_type {kind!r} is not covered; expected one of "
+            f"{model}: model_type {kind!r} is not covered{what_is_missing(kind)}; expected one of "
             f"{', '.join(map(repr, FAMILIES))}"
         )
     raise TypeError(
-        f"recover: {_describe(model)} is not covered; expected a torch.nn.TransformerEncoder, a "
-        "torch.nn.TransformerEncoderLayer, a transformers model or a directory with the "
-        f"config.json and model.safetensors of one, of the type {', '.join(FAMILIES)}"
+        f"recover: {_describe(model)} is not covered{what_is_missing(kind)}; expected a "
+        "torch.nn.TransformerEncoder, a torch.nn.TransformerEncoderLayer, a transformers model or "
+        f"a directory with the config.json and model.safetensors of one, of the type {', '.join(FAMILIES)}"
     )
 
 
