@@ -50,7 +50,8 @@ def recover(model: Any, *, equation: str = "split", dtype: str | None = None) ->
     raise TypeError(
         f"recover: {_describe(model)} is not covered{what_is_missing(kind)}; expected a "
         "torch.nn.TransformerEncoder, a torch.nn.TransformerEncoderLayer, a transformers model or "
-        f"a directory with the config.json and model.safetensors of one, of the type {', '.join(FAMILIES)}"
+        "a directory with the config.json and model.safetensors of one, of the type "
+        f"{', '.join(FAMILIES)}"
     )
 
 
