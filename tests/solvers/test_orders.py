@@ -216,5 +216,5 @@ def test_a_normalisation_with_eps_has_no_tangent_space():
     }
     structure = Sequence((Flow(("w",)), Apply("norm")))
     problem = discretize(Equation("eps", terms, structure, Y, 1.0, X), GRID)
-    with pytest.raises(ValueError, match=r"eps = 1e-05 .* expected eps = 0"):
+    with pytest.raises(ValueError, match=r"eps = 1e-05, .* expected eps = 0"):
         solvers.solve(problem, start(), scheme="strang")
