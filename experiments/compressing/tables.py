@@ -34,6 +34,7 @@ def _table(sweep: Sweep) -> Table:
     table = Table(
         box=box.SIMPLE_HEAD,
         pad_edge=False,
+        collapse_padding=True,
         title=f"{sweep.model}, kernels of low rank",
         title_justify="left",
     )
